@@ -1,0 +1,52 @@
+# Everything from a fresh machine with Python 3.11+, git and make: each target creates the venv it needs.
+PYTHON ?= python3
+VENV   ?= .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.installed
+STORE  ?= paramid-store
+
+.PHONY: help demo test check format lint types asv clean
+
+help:
+	@echo "make demo    install, run the quick suite, print its table"
+	@echo "make test    every test"
+	@echo "make check   format, lint, types, tests"
+	@echo "make format  rewrite the sources in the project's format"
+	@echo "make asv     run the ASV suite on the current commit"
+
+$(READY): pyproject.toml setup.py constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt setuptools
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+	touch $@
+
+demo: $(READY)
+	$(BIN)/paramid compare --suite quick --store $(STORE)
+
+test: $(READY)
+	$(BIN)/python -m pytest
+
+check: lint types test
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+lint: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+# Type checkers do not follow the editable hook: they get a tree of links in the shape of the installed package.
+types: $(READY)
+	mkdir -p .types/paramid
+	ln -sfn $(CURDIR)/harness/* .types/paramid/
+	ln -sfn $(CURDIR)/methods .types/paramid/methods
+	ln -sfn $(CURDIR)/tasks .types/paramid/tasks
+	MYPYPATH=.types $(BIN)/mypy -p paramid
+
+asv: $(READY)
+	$(BIN)/asv machine --yes
+	$(BIN)/asv run -E existing:$(BIN)/python --set-commit-hash $$(git rev-parse HEAD)
+
+clean:
+	rm -rf $(VENV) .types build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

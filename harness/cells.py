@@ -1,0 +1,238 @@
+"""Cells and what happens inside one: draw, oracle, method, claims, judge. Every step is reported as an event.
+
+The clock runs only while the method works. This module never decides where it runs: `supervisor` puts it into a child
+process, `throw=True` and the tests run it in their own.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import resource
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+from paramid import judging, registry, streams
+from paramid.claims import Claim
+from paramid.contracts import GiveUp, Run, Task
+from paramid.controls import Control
+from paramid.metrics import documented
+from paramid.oracle import BudgetSpent, CountingOracle, Usage
+from paramid.status import Status
+from torch import Tensor
+
+if TYPE_CHECKING:
+    from paramid.contracts import Method
+    from paramid.judging import Teacher
+    from paramid.plans import Cell
+
+Emit = Callable[[dict[str, Any], bytes], None]
+JUDGE_CHUNK = 2**22  # doubles per intermediate of the judge
+
+
+def perform(cell: Cell, emit: Emit, *, throw: bool = False) -> None:
+    """Run one cell and report `start`, then `judging` and `claim` for every claim, then `end`.
+
+    With `throw` an error of the method is raised instead of reported.
+    """
+    for file in cell.plugins:
+        registry.add_plugin(file)
+    Performance(cell, emit, throw).play()
+
+
+class Performance:
+    """One cell on stage: the clock, the oracle and the last claim."""
+
+    def __init__(self, cell: Cell, emit: Emit, throw: bool) -> None:
+        self.cell, self.emit, self.throw = cell, emit, throw
+        self.task: Task = registry.task(cell.task)
+        self.method = registry.method(cell.method)
+        self.device = torch.device("cuda" if cell.device == "cuda" else "cpu")
+        self.teacher = self.task.draw(cell.seed)
+        self.usage, self.seconds = Usage(), 0.0
+        self.last: Claim | None = None
+
+    def play(self) -> None:
+        """The whole cell."""
+        spec = self.task.spec
+        if isinstance(self.method, Control):
+            claims = self.method.claims(self.task, self.cell.seed)
+        else:
+            if reason := declined(self.method, self.task):
+                return self.end(Status.DECLINED, reason)
+            oracle = CountingOracle(
+                moved(self.teacher, self.device),
+                spec,
+                access=self.method.access,
+                seed=self.cell.seed,
+                device=self.device,
+                query_limit=self.cell.query_limit,
+            )
+            self.usage = oracle.usage
+            claims = self.method.identify(oracle, Run.seeded(self.cell.seed, self.device))
+            if not inspect.isgenerator(claims):
+                came = type(claims).__name__
+                return self.end(Status.MALFORMED_CLAIM, f"identify gave a {came}; a generator of claims was wanted")
+        self.emit({"event": "start"}, b"")
+        status, reason, trace = self.listen(claims)
+        return self.end(status, reason, trace)
+
+    def listen(self, claims: Iterator[Claim]) -> tuple[Status, str, str]:
+        """Take claims until the method ends, one way or another."""
+        while True:
+            begin = self.now()
+            try:
+                claim = next(claims)
+            except StopIteration:
+                return self.finished()
+            except Exception as error:
+                if self.throw and ending(error)[0] is Status.RAISED:
+                    raise
+                return *ending(error), "" if isinstance(error, GiveUp | BudgetSpent) else traceback.format_exc()
+            finally:
+                self.seconds += self.now() - begin
+            try:
+                self.hear(claim)
+            except judging.Unjudgeable as error:
+                return Status.MALFORMED_CLAIM, str(error), ""
+
+    def hear(self, claim: object) -> None:
+        """Check, judge and report one claim."""
+        self.emit({"event": "judging"}, b"")
+        if not isinstance(claim, Claim):
+            raise judging.Unjudgeable(f"yielded a {type(claim).__name__}; a claim was wanted")
+        if problem := claim.problem(self.task.spec):
+            raise judging.Unjudgeable(f"{type(claim).__name__}: {problem}")
+        claim = claim.copy()
+        metrics = self.task.judge(claim, self.teacher)
+        stored = claim.arrays()
+        if not stored:  # a function cannot be kept: its outputs are judged while it is here
+            metrics = {**metrics, **self.outputs(claim)}
+        self.last = claim
+        self.emit(
+            {
+                "event": "claim",
+                "kind": type(claim).__name__,
+                **self.costs(),
+                "metrics": self.known(metrics),
+                "stats": {str(k): float(v) for k, v in claim.stats.items()},
+            },
+            pack(stored),
+        )
+
+    def finished(self) -> tuple[Status, str, str]:
+        """The method ended by itself."""
+        return (Status.NO_ANSWER, "", "") if self.last is None else (Status.FINISHED, "", "")
+
+    def end(self, status: Status, reason: str = "", trace: str = "") -> None:
+        """Judge the last claim's outputs and report the end."""
+        self.emit({"event": "judging"}, b"")
+        metrics: Mapping[str, float] = {}
+        if self.last is not None and self.last.arrays():
+            try:
+                metrics = self.outputs(self.last)
+            except judging.Unjudgeable as error:
+                status, reason = Status.MALFORMED_CLAIM, str(error)
+        ended = {"event": "end", "status": status.key, "reason": reason, "traceback": trace, **self.costs()}
+        self.emit({**ended, "metrics": self.known(metrics), "peak_mb": peak_mb()}, b"")
+
+    def outputs(self, claim: Claim) -> judging.Metrics:
+        """The output errors of a callable claim on fresh inputs of the task's law."""
+        if not callable(claim):
+            return {}
+        here = self.device if not claim.arrays() else torch.device("cpu")
+
+        def call(x: Tensor) -> Tensor:
+            value: Tensor = claim(x.to(here))
+            return value.to("cpu") if isinstance(value, Tensor) else value
+
+        return judge_outputs(self.teacher, call, self.task, self.cell)
+
+    def known(self, metrics: Mapping[str, float]) -> dict[str, float]:
+        """The metrics, every one of them documented."""
+        if unknown := [name for name in metrics if not documented(name, self.task.metrics)]:
+            raise ValueError(f"{self.cell.task} measures {', '.join(unknown)}, which no `metrics` explains")
+        return {name: float(value) for name, value in metrics.items()}
+
+    def costs(self) -> dict[str, float]:
+        """What the method has spent so far."""
+        return {"seconds": self.seconds, **self.usage.snapshot()}
+
+    def now(self) -> float:
+        """A clock that waits for the device."""
+        if self.device.type == "cuda":
+            torch.cuda.synchronize()
+        return time.perf_counter()
+
+
+def declined(method: Method, task: Task) -> str | None:
+    """Why this pair is not to be run, or None."""
+    if missing := method.access - task.access:
+        return f"needs {_kinds(missing)}; the task grants {_kinds(task.access)}"
+    return method.declines(task.spec)
+
+
+def _kinds(access: frozenset[Any]) -> str:
+    return ", ".join(sorted(kind.value for kind in access)) or "nothing"
+
+
+def ending(error: Exception) -> tuple[Status, str]:
+    """The status of an error that left a method, and its one line."""
+    line = f"{type(error).__name__}: {error}".split("\n")[0]
+    if isinstance(error, GiveUp):
+        return Status.GAVE_UP, str(error)
+    if isinstance(error, BudgetSpent):
+        return Status.BUDGET_SPENT, str(error)
+    if isinstance(error, MemoryError) or "can't allocate memory" in str(error) or "out of memory" in str(error):
+        return Status.OUT_OF_MEMORY, line
+    return Status.RAISED, line
+
+
+def judge_outputs(teacher: Teacher, call: Teacher, task: Task, cell: Cell) -> judging.Metrics:
+    """Output errors over the cell's fresh inputs, in chunks of bounded memory."""
+    spec, source = task.spec, streams.generator(cell.seed, "judge")
+    rows = max(1, JUDGE_CHUNK // max(spec.inputs, spec.outputs, *(w or 1 for w in spec.widths), 1))
+    counts = [min(rows, cell.judge_inputs - first) for first in range(0, cell.judge_inputs, rows)]
+    cpu = torch.device("cpu")
+    chunks = (streams.normal(n, spec.inputs, source, cpu, torch.float64) for n in counts)
+    return judging.score_outputs(teacher, call, chunks)
+
+
+def rejudge(cell: Cell, kind: str, payload: bytes, emit: Emit) -> None:
+    """The output errors of a claim whose method did not live to see them."""
+    for file in cell.plugins:
+        registry.add_plugin(file)
+    task = registry.task(cell.task)
+    claim = next(k for k in task.kinds if k.__name__ == kind).restore(unpack(payload), task.spec)
+    metrics = judge_outputs(task.draw(cell.seed), claim, task, cell) if callable(claim) else {}
+    emit({"event": "rejudged", "metrics": metrics}, b"")
+
+
+def moved(teacher: Teacher, device: torch.device) -> Teacher:
+    """The teacher on the run's device; one without `to` is device-free."""
+    to = getattr(teacher, "to", None)
+    return teacher if to is None else to(device)
+
+
+def pack(arrays: Mapping[str, Tensor]) -> bytes:
+    """Tensors as the bytes of an npz file."""
+    buffer = io.BytesIO()
+    np.savez(buffer, **{name: value.numpy() for name, value in arrays.items()})  # type: ignore[arg-type]  # stub of savez
+    return buffer.getvalue()
+
+
+def unpack(payload: bytes) -> dict[str, Tensor]:
+    """The tensors of an npz file's bytes."""
+    with np.load(io.BytesIO(payload), allow_pickle=False) as stored:
+        return {name: torch.from_numpy(stored[name]) for name in stored.files}
+
+
+def peak_mb() -> float:
+    """The peak resident memory of this process."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 2**10)

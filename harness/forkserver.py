@@ -1,0 +1,155 @@
+"""The fork server: one process that has imported everything once and forks a child for every cell.
+
+Run as `python -m paramid.forkserver FD`. Over the socket FD comes, for every cell, one byte with two descriptors: the
+cell's socket and the pipe for what it prints. The child reads its request from the cell's socket and reports events
+there; the server adds `born` and `exit`. When FD closes, every child is killed: no orphan outlives its supervisor.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import select
+import signal
+import socket
+import sys
+import traceback
+from contextlib import suppress
+from typing import Any, NoReturn
+
+# Imported here, once, so that a forked child has them: torch, scipy's assignment, the judge.
+from paramid import cells
+from paramid.frames import receive, send
+
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
+
+
+def serve(control: socket.socket) -> None:
+    """Fork children until the other end of `control` closes."""
+    woken, wake = os.pipe()
+    sources: list[socket.socket | int] = [control, woken]
+    os.set_blocking(wake, False)
+    signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    _prctl(PR_SET_CHILD_SUBREAPER)
+    children: dict[int, socket.socket] = {}
+    try:
+        while True:
+            ready, _, _ = select.select(sources, [], [])
+            if woken in ready:
+                os.read(woken, 4096)
+                bury(children)
+            if control in ready:
+                message, descriptors, _, _ = socket.recv_fds(control, 1, 2)
+                if not message:
+                    return
+                pid, cell_socket = born(control, *descriptors)
+                children[pid] = cell_socket
+    finally:
+        for pid in children:
+            _kill(pid)
+
+
+def born(control: socket.socket, cell_fd: int, output_fd: int) -> tuple[int, socket.socket]:
+    """Fork one child."""
+    cell_socket = socket.socket(fileno=cell_fd)
+    pid = os.fork()
+    if pid == 0:
+        control.close()
+        live(cell_socket, output_fd)
+    os.close(output_fd)
+    send(cell_socket, {"event": "born", "pid": pid})
+    return pid, cell_socket
+
+
+def bury(children: dict[int, socket.socket]) -> None:
+    """Report every child that has ended, and end what it left behind in its session."""
+    while True:
+        try:
+            pid, status, usage = os.wait4(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+        if pid not in children:  # a stray that a cell left behind and the kernel handed to us
+            continue
+        _kill(pid)
+        code = os.waitstatus_to_exitcode(status)
+        peak = usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
+        with children.pop(pid) as cell_socket, suppress(OSError):  # nobody may be listening any more
+            send(cell_socket, {"event": "exit", "code": code, "peak_mb": peak})
+
+
+def live(cell_socket: socket.socket, output_fd: int) -> NoReturn:
+    """The child: read the request, run it, leave."""
+    code = 1
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_DFL)
+        os.setsid()
+        _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+        for stream in (1, 2):
+            os.dup2(output_fd, stream)
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        request, payload = receive(cell_socket)
+        answer(cell_socket, request, payload)
+        code = 0
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def answer(cell_socket: socket.socket, request: dict[str, Any], payload: bytes) -> None:
+    """Perform or rejudge the cell of a request."""
+    from paramid.plans import Cell
+
+    cell = Cell(**{**request["cell"], "plugins": tuple(request["cell"]["plugins"])})
+
+    def emit(event: dict[str, Any], body: bytes = b"") -> None:
+        send(cell_socket, event, body)
+
+    try:
+        prepare(request["threads"], cell.memory_limit)
+        if request["what"] == "rejudge":
+            cells.rejudge(cell, request["kind"], payload, emit)
+        else:
+            cells.perform(cell, emit)
+    except Exception as error:  # the method's own errors end inside; this is the task, the judge or the set-up
+        status, reason = cells.ending(error)
+        emit(
+            {
+                "event": "end",
+                "status": status.key,
+                "reason": f"outside the method: {reason}",
+                "traceback": traceback.format_exc(),
+                "metrics": {},
+                "peak_mb": cells.peak_mb(),
+            }
+        )
+
+
+def prepare(threads: int, memory_limit: float | None) -> None:
+    """Pin threads and limit memory: what the process may still allocate beyond what it was born with."""
+    import torch
+
+    torch.set_num_threads(threads)
+    if memory_limit is not None and sys.platform == "linux":
+        limit = int(memory_limit * 2**20)
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
+
+
+def _prctl(option: int, value: int = 1) -> None:
+    if sys.platform == "linux":
+        ctypes.CDLL(None, use_errno=True).prctl(option, value)
+
+
+def _kill(session: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(session, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    serve(socket.socket(fileno=int(sys.argv[1])))

@@ -1,0 +1,165 @@
+"""`identify`: the methods of the registry before a black box of one's own, in the caller's process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from paramid import judging, registry, streams
+from paramid.cells import ending
+from paramid.claims import Claim
+from paramid.contracts import Run
+from paramid.controls import Control
+from paramid.naming import UsageError
+from paramid.network import Network
+from paramid.oracle import CountingOracle
+from paramid.spec import Access, Spec
+from paramid.status import Status
+from torch import Tensor
+
+TRIED, CHECKED = 4, 1000  # rows: looked at twice before the start, and compared at the end
+GRANTED = frozenset({Access.QUERIES, Access.SAMPLES})
+
+
+class BadFunction(ValueError):
+    """The callable given to `identify` did not do what a function does."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What came of it. `queries + samples` is the number of rows that `f` saw, all checks included."""
+
+    network: Network | None
+    status: Status
+    reason: str
+    claims: tuple[Claim, ...]
+    queries: int
+    samples: int
+    seconds: float
+    residual: float  # max |f - network| over max |f| on fresh inputs; NaN without a network
+
+
+def identify(
+    f: Callable[..., Any],
+    *,
+    inputs: int,
+    neurons: int | Sequence[int] | None,
+    outputs: int = 1,
+    activation: str = "tanh",
+    outer: str = "ones",
+    norms: str | None = None,
+    output_bias: str | None = None,
+    shift: float = 0.5,
+    method: str = "spm",
+    seed: int = 0,
+    query_limit: int | None = None,
+) -> Found:
+    """Recover the parameters of `f`, believed to be a network with these hidden widths.
+
+    `f` gets a float64 array (rows, inputs), or a tensor where it is a `torch.nn.Module`, and returns (rows,),
+    (rows, 1) or (rows, outputs). With `outer="ones"` outer weights are 1, weight vectors have length 1 and there is no
+    output bias, unless `norms` and `output_bias` say otherwise; with `outer="free"` all are free.
+    """
+    if outer not in ("ones", "free"):
+        raise UsageError(f"outer is {outer!r}; ones or free was wanted")
+    pinned = outer == "ones"
+    widths = (neurons,) if neurons is None or isinstance(neurons, int) else tuple(neurons)
+    if inputs < 1 or outputs < 1 or any(w is not None and w < 1 for w in widths):
+        raise UsageError(f"{inputs} inputs, {widths} neurons, {outputs} outputs; at least 1 of each was wanted")
+    spec = Spec(
+        inputs=inputs,
+        widths=widths,
+        outputs=outputs,
+        activations=(activation,) * len(widths) + ("identity",),
+        outer=outer,
+        norms=norms or ("unit" if pinned else "free"),
+        output_bias=output_bias or ("zero" if pinned else "free"),
+        shift=shift,
+    )
+    chosen = registry.method(method)
+    if isinstance(chosen, Control):
+        raise UsageError(f"{method} is a control: it needs the teacher itself")
+    if missing := chosen.access - GRANTED:
+        raise UsageError(f"{method} needs {', '.join(sorted(a.value for a in missing))}; f grants queries and samples")
+    box = BlackBox(f, spec)
+    box.try_out(seed)
+    if reason := chosen.declines(spec):
+        return Found(None, Status.DECLINED, reason, (), box.rows, 0, 0.0, float("nan"))
+    cpu = torch.device("cpu")
+    oracle = CountingOracle(box, spec, access=chosen.access, seed=seed, device=cpu, query_limit=query_limit)
+    claims: list[Claim] = []
+    status, reason, begin = Status.FINISHED, "", time.perf_counter()
+    try:
+        claims.extend(chosen.identify(oracle, Run.seeded(seed)))
+    except Exception as error:
+        status, reason = ending(error)
+        if status is Status.RAISED:
+            raise
+    seconds = time.perf_counter() - begin
+    network = next((c for c in reversed(claims) if isinstance(c, Network)), None)
+    residual = box.residual(network, seed) if network is not None else float("nan")
+    status = Status.NO_ANSWER if status is Status.FINISHED and not claims else status
+    samples = oracle.usage.samples
+    return Found(network, status, reason, tuple(claims), box.rows - samples, samples, seconds, residual)
+
+
+class BlackBox:
+    """A caller's function as a teacher: counted, and checked at every call."""
+
+    def __init__(self, f: Callable[..., Any], spec: Spec) -> None:
+        if not callable(f):
+            raise BadFunction(f"f is a {type(f).__name__}; a callable was wanted")
+        self._f, self._spec, self.rows = f, spec, 0
+        self._example = next(f.parameters(), None) if isinstance(f, torch.nn.Module) else None
+
+    def __call__(self, x: Tensor) -> Tensor:
+        """The values, (rows, outputs) in float64."""
+        self.rows += len(x)
+        try:
+            given = self._f(self._handed(x))
+        except Exception as error:
+            raise BadFunction(f"f raised {type(error).__name__}: {error}") from error
+        y = self._taken(given)
+        wanted = [(len(x), self._spec.outputs)] + [(len(x),)] * (self._spec.outputs == 1)
+        if tuple(y.shape) not in wanted:
+            raise BadFunction(f"f gave shape {tuple(y.shape)} for {len(x)} rows; {wanted[0]} was wanted")
+        if not bool(torch.isfinite(y).all()):
+            raise BadFunction(f"f gave {int((~torch.isfinite(y)).sum())} non-finite values for {len(x)} rows")
+        return y.reshape(len(x), self._spec.outputs)
+
+    def try_out(self, seed: int) -> None:
+        """The same few rows twice: a function gives the same values."""
+        x = self._inputs(seed, "try", TRIED)
+        first, second = self(x), self(x)
+        if not torch.equal(first, second):
+            raise BadFunction(
+                f"f is not deterministic: the same rows differ by {float((first - second).abs().max()):.1e}"
+            )
+
+    def residual(self, network: Network, seed: int) -> float:
+        """The relative output error of a network on fresh inputs."""
+        x = self._inputs(seed, "check", CHECKED)
+        return judging.score_outputs(self, network.to("cpu", torch.float64), [x])["output_error_relative"]
+
+    def _inputs(self, seed: int, stream: str, rows: int) -> Tensor:
+        source = streams.generator(seed, stream)
+        return streams.normal(rows, self._spec.inputs, source, torch.device("cpu"), torch.float64)
+
+    def _handed(self, x: Tensor) -> object:
+        if not isinstance(self._f, torch.nn.Module):
+            return x.numpy(force=True).copy()
+        if self._example is None:
+            return x.clone()
+        return x.to(device=self._example.device, dtype=self._example.dtype, copy=True)
+
+    def _taken(self, given: object) -> Tensor:
+        if isinstance(given, Tensor):
+            return given.detach().to(device="cpu", dtype=torch.float64)
+        try:
+            return torch.from_numpy(np.array(given, dtype=np.float64))
+        except (TypeError, ValueError) as error:
+            raise BadFunction(f"f gave a {type(given).__name__}; an array of numbers was wanted") from error

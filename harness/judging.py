@@ -1,0 +1,305 @@
+"""The judge: how far a claim is from the truth, modulo what no oracle can see.
+
+Neurons are matched one to one, so that two copies of one neuron never count twice, and differences are taken
+explicitly: sqrt(2 - 2 cos) would bottom out at 1e-8. A distance is capped at √2, which is what silence costs.
+Which sign of a neuron is the right one is decided by what it sends on: where the outer weights agree in sign nothing
+may flip, where they disagree the neuron is read as its mirror image (odd and logistic activations only).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from typing import cast
+
+import numpy as np
+import torch
+from paramid import network as networks
+from paramid import streams
+from paramid.activations import activation as named_activation
+from paramid.claims import Claim, Directions, Gram, Subspace
+from paramid.network import Network
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor
+
+Metrics = dict[str, float]
+Teacher = Callable[[Tensor], Tensor]
+
+CAP = math.sqrt(2)
+CLOSE, EXACT, SHIFT, BITS = 1e-2, 1e-8, 1e-1, 53
+TIE = 1e-3  # weight of a shift in the matching: it decides between neurons of the same direction only
+
+
+class Unjudgeable(ValueError):
+    """A claim that has no error because it is not of the kind or shape that can have one."""
+
+
+def score(truth: Claim, claim: Claim) -> Metrics:
+    """Every metric of a claim against the true claim of the same kind."""
+    if isinstance(truth, Network) and isinstance(claim, Network):
+        return score_network(truth, claim)
+    if isinstance(truth, Directions) and isinstance(claim, Directions):
+        return score_directions(truth.columns, claim.columns)
+    if isinstance(truth, Subspace) and isinstance(claim, Subspace):
+        return score_subspace(truth.basis, claim.basis)
+    if isinstance(truth, Gram) and isinstance(claim, Gram):
+        return score_gram(truth.matrix, claim.matrix)
+    raise Unjudgeable(f"a {type(claim).__name__} cannot be judged against a {type(truth).__name__}")
+
+
+def score_subspace(truth: Tensor, claim: Tensor) -> Metrics:
+    """Sine of the largest principal angle, and ‖P - P̂‖_F; a span of another dimension is off by a whole axis."""
+    q, p = (torch.linalg.qr(basis)[0] for basis in (truth, claim))
+    outside, missing = p - q @ (q.T @ p), q - p @ (p.T @ q)
+    sine = max(_spectral(outside), _spectral(missing))
+    return {
+        "subspace_error": min(sine, 1.0),
+        "subspace_error_frobenius": math.hypot(float(outside.norm()), float(missing.norm())),
+    }
+
+
+def score_gram(truth: Tensor, claim: Tensor) -> Metrics:
+    """Relative distance in Frobenius norm."""
+    if truth.shape != claim.shape:
+        raise Unjudgeable(f"the matrix has shape {tuple(claim.shape)}; {tuple(truth.shape)} was wanted")
+    worst = float((truth - claim).abs().max())
+    error = float((truth - claim).norm() / truth.norm())
+    return {
+        "gram_error": error,
+        "identified": float(error < CLOSE),
+        "exact": float(worst < EXACT),
+        "bits": _bits(worst),
+    }
+
+
+def score_directions(truth: Tensor, claim: Tensor) -> Metrics:
+    """Columns matched up to sign."""
+    rows, columns, _ = match(truth, claim, None)
+    distances = truth.new_full((truth.shape[1],), CAP)
+    a, b = truth[:, rows], claim[:, columns]
+    distances[rows] = torch.minimum((a - b).norm(dim=0), (a + b).norm(dim=0)).clamp(max=CAP)
+    return _weight_metrics([distances], excess=claim.shape[1] - len(columns))
+
+
+def score_network(truth: Network, claim: Network) -> Metrics:
+    """Weights, shifts, outer weights and signs of a layered network."""
+    truth, claim = networks.normalise(truth), networks.normalise(claim)
+    aligned, found, sign_share = align(truth, claim)
+    distances, shifts = [], []
+    for layer, hit in enumerate(found):
+        gap = (truth.weights[layer] - aligned.weights[layer]).norm(dim=0)
+        distances.append(torch.where(hit, gap, CAP).clamp(max=CAP))
+        offset = (truth.biases[layer] - aligned.biases[layer]).abs()
+        shifts.append(torch.where(hit, offset, CAP))
+    bias = torch.cat(shifts)
+    outer = max(
+        float((truth.weights[-1] - aligned.weights[-1]).abs().max()),
+        float((truth.biases[-1] - aligned.biases[-1]).abs().max()),
+    )
+    excess = sum(claim.widths) - sum(int(hit.sum()) for hit in found)
+    metrics = _weight_metrics(distances, excess)
+    metrics |= {
+        "bias_error": float(bias.norm()),
+        "bias_error_max": float(bias.max()),
+        "outer_error": outer,
+        "sign_accuracy": sign_share,
+    }
+    worst = max(metrics["bias_error_max"], outer, _largest_entry(truth, aligned, found))
+    right = metrics["weight_error"] < CLOSE and sign_share == 1 and max(metrics["bias_error"], outer) < SHIFT
+    metrics |= {
+        "identified": float(right and not excess),
+        "exact": float(worst < EXACT and not excess),
+        "bits": _bits(worst),
+    }
+    if _sees_only_gram(truth):
+        metrics |= score_gram(gram(truth), gram(claim))
+    return metrics
+
+
+def align(truth: Network, claim: Network) -> tuple[Network, list[Tensor], float]:
+    """The claim with its hidden neurons in the truth's order and signs, layer after layer.
+
+    Neurons that the claim lacks become zeros and excess ones are left out. Also: which true neurons were matched, by
+    layer, and the share of all whose sign is right.
+    """
+    if truth.activations != claim.activations or truth.inputs != claim.inputs or truth.outputs != claim.outputs:
+        raise Unjudgeable(
+            f"a network {claim.inputs}-{claim.outputs} with {claim.activations} cannot be judged against "
+            f"{truth.inputs}-{truth.outputs} with {truth.activations}"
+        )
+    found, signs_right = [], 0.0
+    for layer, width in enumerate(truth.widths):
+        last = layer == len(truth.widths) - 1
+        mirrored = _mirrored(truth, claim, layer, last)
+        a = torch.cat([truth.weights[layer], TIE * truth.biases[layer][None]])
+        b = torch.cat([claim.weights[layer], TIE * claim.biases[layer][None]])
+        rows, columns, signs = match(a, b, mirrored)
+        signs_right += _signs_right(truth.weights[layer], claim.weights[layer], mirrored)
+        symmetric = named_activation(truth.activations[layer]).symmetry is not None
+        claim = networks.permute(claim, layer, columns)
+        claim = networks.flip(claim, layer, signs) if symmetric else claim
+        claim = _spread(claim, layer, rows, width)
+        found.append(torch.zeros(width, dtype=torch.bool, device="cpu").index_fill(0, rows, True))
+    return claim, found, signs_right / max(1, sum(truth.widths))
+
+
+def match(truth: Tensor, claim: Tensor, mirrored: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
+    """The one-to-one matching of columns with the least sum of capped distances: rows, columns and signs.
+
+    `mirrored` (true, claimed) says for every pair whether the claim is read as its mirror image; None leaves every sign
+    free. Pairs at the cap are no matches.
+    """
+    straight, turned = distances(truth, claim), distances(truth, -claim)
+    use = turned < straight if mirrored is None else mirrored
+    cost = torch.where(use, turned, straight).clamp(max=CAP)
+    pairs = cast("tuple[np.ndarray, np.ndarray]", linear_sum_assignment(cost.numpy()))
+    rows, columns = (torch.from_numpy(index) for index in pairs)
+    close = cost[rows, columns] < CAP
+    rows, columns = rows[close], columns[close]
+    return rows, columns, 1.0 - 2.0 * use[rows, columns].to(truth.dtype)
+
+
+def distances(a: Tensor, b: Tensor) -> Tensor:
+    """‖a_i - b_j‖ over all pairs of columns, by explicit differences."""
+    return torch.cdist(a.T.contiguous(), b.T.contiguous(), compute_mode="donot_use_mm_for_euclid_dist")
+
+
+def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) -> Metrics:
+    """Max |f - g| over fresh inputs given in chunks, and the same over max |f|."""
+    worst = largest = 0.0
+    for x in inputs:
+        with torch.no_grad():
+            y, z = teacher(x), claim(x)
+        if not isinstance(z, Tensor) or z.shape != y.shape:
+            came = f"a tensor {tuple(z.shape)}" if isinstance(z, Tensor) else f"a {type(z).__name__}"
+            raise Unjudgeable(f"the claimed function gave {came} for {len(x)} rows; {tuple(y.shape)} was wanted")
+        if not bool(torch.isfinite(z).all()):
+            raise Unjudgeable("the claimed function gave non-finite values")
+        worst = max(worst, float((y - z).abs().max()))
+        largest = max(largest, float(y.abs().max()))
+    relative = worst / largest if largest else (0.0 if worst == 0 else math.inf)
+    return {"output_error": worst, "output_error_relative": relative}
+
+
+def gram(network: Network) -> Tensor:
+    """All that a shallow net of squares shows: Q with f(x) = [x, 1] Q [x, 1]ᵀ, of size inputs + 1."""
+    lifted = torch.cat([network.weights[0], network.biases[0][None]])
+    q = (lifted * network.weights[1][:, 0]) @ lifted.T
+    q[-1, -1] += network.biases[1][0]
+    return q
+
+
+def span_of_squares(columns: Tensor) -> Tensor:
+    """An orthonormal basis of span{w_k w_kᵀ}, as `Subspace` wants it."""
+    i, j = torch.triu_indices(len(columns), len(columns), device=columns.device)
+    scale = torch.where(i == j, 1.0, CAP).to(columns.dtype)
+    return torch.linalg.qr(columns[i] * columns[j] * scale[:, None])[0]
+
+
+def judge(truth: object, estimate: object, *, activation: str = "tanh") -> Metrics:
+    """Score any two networks modulo symmetry.
+
+    Each may be a `Network`, a pair `(weights, biases)` of lists of numpy or torch arrays with weights `(in, out)`, or
+    for one hidden layer `(W, b)` with outer weights 1, or `(W, b, a)`. `activation` is that of the hidden layers.
+
+    Examples
+    --------
+    >>> import numpy as np, paramid
+    >>> W, b = np.eye(3), np.zeros(3)
+    >>> paramid.judge((W, b), (W[:, ::-1], b))["weight_error"]
+    0.0
+    """
+    a, b = _network(truth, activation, "truth"), _network(estimate, activation, "estimate")
+    metrics = score_network(a, b)
+    x = streams.normal(10_000, a.inputs, streams.generator(0, "judge"), torch.device("cpu"), torch.float64)
+    return {**metrics, **score_outputs(a, b, x.split(1000))}
+
+
+def _network(given: object, name: str, role: str) -> Network:
+    """A finite float64 CPU network from what people hold in their hands."""
+    if isinstance(given, Network):
+        network = given.to("cpu", torch.float64)
+    else:
+        if not isinstance(given, tuple | list) or not 2 <= len(given) <= 3:
+            raise ValueError(
+                f"{role} is a {type(given).__name__}; a Network, (weights, biases) or (W, b, a) was wanted"
+            )
+        if isinstance(given[0], tuple | list):
+            weights, biases = ([_tensor(v, role) for v in layers] for layers in given[:2])
+            network = Network(tuple(weights), tuple(biases), (name,) * (len(weights) - 1) + ("identity",))
+        else:
+            network = Network.shallow(
+                _tensor(given[0], role), _tensor(given[1], role), name, *(_tensor(a, role) for a in given[2:])
+            )
+    for key, value in network.arrays().items():
+        if not bool(torch.isfinite(value).all()):
+            raise ValueError(f"{role}: {key} holds non-finite values")
+    return network
+
+
+def _tensor(value: object, role: str) -> Tensor:
+    if isinstance(value, Tensor):
+        return value.detach().to(device="cpu", dtype=torch.float64)
+    try:
+        return torch.from_numpy(np.array(value, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{role} holds a {type(value).__name__}; arrays of numbers were wanted") from error
+
+
+def _mirrored(truth: Network, claim: Network, layer: int, last: bool) -> Tensor:
+    """Which pairs (true, claimed) are compared as mirror images."""
+    symmetry = named_activation(truth.activations[layer]).symmetry
+    a, b = truth.weights[layer], claim.weights[layer]
+    if symmetry is None:
+        return torch.zeros(a.shape[1], b.shape[1], dtype=torch.bool, device="cpu")
+    if last and symmetry != "even":
+        return truth.weights[-1] @ claim.weights[-1].T < 0
+    return distances(a, -b) < distances(a, b)
+
+
+def _signs_right(truth: Tensor, claim: Tensor, mirrored: Tensor) -> float:
+    """How many true neurons, matched up to sign, have the sign that their mirroring demands."""
+    rows, columns, signs = match(truth, claim, None)
+    return float((signs == 1.0 - 2.0 * mirrored[rows, columns].to(signs.dtype)).sum())
+
+
+def _spread(claim: Network, layer: int, rows: Tensor, width: int) -> Network:
+    """The claim with its neurons at `rows` of a layer of `width`, zeros elsewhere."""
+    w, b = list(claim.weights), list(claim.biases)
+    w[layer] = w[layer].new_zeros(w[layer].shape[0], width).index_copy(1, rows, w[layer])
+    b[layer] = b[layer].new_zeros(width).index_copy(0, rows, b[layer])
+    w[layer + 1] = w[layer + 1].new_zeros(width, w[layer + 1].shape[1]).index_copy(0, rows, w[layer + 1])
+    return claim.with_layers(w, b)
+
+
+def _weight_metrics(distances: list[Tensor], excess: int) -> Metrics:
+    all_layers = torch.cat(distances)
+    metrics = {
+        "weight_error": float(all_layers.max()),
+        "weight_error_median": float(all_layers.median()),
+        "recovered": float((all_layers < CLOSE).double().mean()),
+        "excess": float(excess),
+    }
+    if len(distances) > 1:
+        metrics |= {f"weight_error_{layer}": float(d.max()) for layer, d in enumerate(distances, 1)}
+    return metrics
+
+
+def _largest_entry(truth: Network, aligned: Network, found: list[Tensor]) -> float:
+    """The largest error of a single hidden weight."""
+    if not all(bool(hit.all()) for hit in found):
+        return CAP
+    return max(float((a - b).abs().max()) for a, b in zip(truth.weights, aligned.weights, strict=True))
+
+
+def _sees_only_gram(network: Network) -> bool:
+    return network.activations == ("square", "identity") and network.outputs == 1
+
+
+def _bits(worst: float) -> float:
+    """-log2 of an error, as far as a double can tell."""
+    return min(float(BITS), -math.log2(worst)) if worst else float(BITS)
+
+
+def _spectral(matrix: Tensor) -> float:
+    return float(torch.linalg.matrix_norm(matrix, 2)) if matrix.numel() else 0.0

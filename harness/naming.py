@@ -1,0 +1,120 @@
+"""Names as people write them: `name:option=value,option=value`, parsed against a dataclass' fields."""
+
+import types
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from difflib import get_close_matches
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+T = TypeVar("T")
+
+
+class UsageError(ValueError):
+    """Something a user wrote that cannot be meant; shown as one line."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """A name and its options, still as text."""
+
+    base: str
+    options: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def parse(cls, text: str) -> "Name":
+        """Split `base:option=value,…`."""
+        base, _, rest = text.strip().partition(":")
+        pairs = []
+        for part in rest.split(",") if rest else []:
+            option, equals, value = (piece.strip() for piece in part.partition("="))
+            if not (option and equals and value):
+                raise UsageError(f"{text!r}: {part!r} is not option=value")
+            pairs.append((option, value))
+        if len(dict(pairs)) < len(pairs):
+            raise UsageError(f"{text!r} gives an option twice")
+        return cls(base, tuple(pairs))
+
+    def __str__(self) -> str:
+        options = ",".join(f"{option}={value}" for option, value in self.options)
+        return f"{self.base}:{options}" if options else self.base
+
+
+def configure(cls: type[T], name: Name) -> T:
+    """An instance of the dataclass `cls` with the options of `name`."""
+    hints = get_type_hints(cls)
+    known = {f.name: hints[f.name] for f in fields(cls) if f.init}  # type: ignore[arg-type]  # T is a dataclass
+    values = {}
+    for option, text in name.options:
+        if option not in known:
+            raise UsageError(f"{name.base} has no option {option!r}; {suggestion(option, known)}")
+        values[option] = read(text, known[option], f"{name.base}:{option}")
+    try:
+        return cls(**values)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"{name}: {error}") from error
+
+
+def describe(instance: object, base: str) -> str:
+    """The canonical text of a configured instance: `base` and the options that differ from their defaults."""
+    options = []
+    for f in fields(instance):  # type: ignore[arg-type]  # a dataclass instance
+        value = getattr(instance, f.name)
+        default = f.default_factory() if f.default_factory is not MISSING else f.default
+        if f.init and value != default:
+            options.append((f.name, write(value)))
+    return str(Name(base, tuple(options)))
+
+
+def settings(instance: object) -> Mapping[str, str]:
+    """Every option of an instance as text."""
+    return {f.name: write(getattr(instance, f.name)) for f in fields(instance)}  # type: ignore[arg-type]
+
+
+def write(value: object) -> str:
+    """An option's value as text that `read` takes back."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, tuple):
+        return "-".join(map(write, value))
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def read(text: str, kind: Any, label: str) -> Any:
+    """The value of `text` for a field of type `kind`."""
+    choices = get_args(kind) if get_origin(kind) in (Union, types.UnionType) else (kind,)
+    for choice in sorted(choices, key=lambda c: c is str):
+        try:
+            return _read_one(text, choice)
+        except ValueError:
+            continue
+    wanted = " or ".join("none" if c is type(None) else getattr(c, "__name__", str(c)) for c in choices)
+    raise UsageError(f"{label} is {text!r}; {wanted} was wanted")
+
+
+def _read_one(text: str, kind: Any) -> Any:
+    if kind is type(None):
+        if text.lower() == "none":
+            return None
+        raise ValueError(text)
+    if kind is bool:
+        return {"true": True, "false": False}[text.lower()] if text.lower() in ("true", "false") else _reject(text)
+    if kind is int:
+        return int(text) if text.lstrip("+-").isdigit() else _whole(float(text))
+    if get_origin(kind) is tuple:
+        return tuple(_read_one(part, get_args(kind)[0]) for part in text.split("-"))
+    return kind(text) if kind in (float, str) else _reject(text)
+
+
+def _whole(value: float) -> int:
+    return int(value) if value.is_integer() else _reject(str(value))
+
+
+def _reject(text: str) -> Any:
+    raise ValueError(text)
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """The near names, or all of them."""
+    known = sorted(known)
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known) or 'none'}"

@@ -1,0 +1,193 @@
+"""The only way to the teacher: it counts every row of every kind, bounds memory, and refuses what was not agreed."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from typing import Protocol
+
+import torch
+from paramid import streams
+from paramid.spec import Access, Spec
+from torch import Tensor
+
+CHUNK = 2**18  # doubles per intermediate: 2 MB, about a core's cache
+
+
+class BudgetSpent(Exception):
+    """More rows were asked for than were granted."""
+
+
+class AccessRefused(Exception):
+    """A kind of access was asked for that the task does not grant or the method did not declare."""
+
+
+@dataclass
+class Usage:
+    """Rows of the teacher evaluated so far, by kind."""
+
+    queries: int = 0
+    samples: int = 0
+    derivatives: int = 0
+    moments: int = 0
+
+    def snapshot(self) -> dict[str, int]:
+        """The counts as they are now."""
+        return {f.name: getattr(self, f.name) for f in fields(self)}
+
+
+class Samples:
+    """Passive pairs (x, f(x)), re-iterable in chunks: inputs are drawn anew from their seed, values are remembered.
+
+    So ten million rows cost the memory of their values alone, and a row is evaluated and counted once.
+    """
+
+    def __init__(
+        self, rows: int, chunk: int, draw: Callable[[int, int], Tensor], label: Callable[[int, Tensor], Tensor]
+    ) -> None:
+        self._rows, self._chunk, self._draw, self._label = rows, chunk, draw, label
+        self._values: dict[int, Tensor] = {}
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
+        for index, first in enumerate(range(0, self._rows, self._chunk)):
+            x = self._draw(index, min(self._chunk, self._rows - first))
+            if index not in self._values:
+                self._values[index] = self._label(index, x)
+            yield x, self._values[index].clone()
+
+    def tensors(self) -> tuple[Tensor, Tensor]:
+        """All pairs at once, (rows, inputs) and (rows, outputs); for sizes that fit in memory."""
+        pairs = list(self)
+        return torch.cat([x for x, _ in pairs]), torch.cat([y for _, y in pairs])
+
+
+class Oracle(Protocol):
+    """What a method sees of the teacher. A method cannot tell whether the teacher lives in this process."""
+
+    spec: Spec
+
+    def query(self, x: Tensor, /) -> Tensor:
+        """F at chosen points: (rows, inputs) -> (rows, outputs)."""
+        ...
+
+    def sample(self, n: int, /) -> Samples:
+        """`n` further passive pairs from the input law."""
+        ...
+
+    def gradient(self, x: Tensor, /) -> Tensor:
+        """Exact ∂f/∂x, (rows, outputs, inputs)."""
+        ...
+
+    def hessian(self, x: Tensor, /) -> Tensor:
+        """Exact ∂²f/∂x², (rows, outputs, inputs, inputs)."""
+        ...
+
+    def moments(self, order: int, /) -> Tensor:
+        """The exact Hermite coefficient of that order."""
+        ...
+
+
+class CountingOracle:
+    """An oracle over a teacher in this process: any callable, with `gradient`, `hessian`, `moments` where granted."""
+
+    def __init__(
+        self,
+        teacher: Callable[[Tensor], Tensor],
+        spec: Spec,
+        *,
+        access: frozenset[Access],
+        seed: int,
+        device: torch.device,
+        dtype: torch.dtype = torch.float64,
+        query_limit: int | None = None,
+    ) -> None:
+        self.spec, self.usage = spec, Usage()
+        self._teacher, self._access, self._seed = teacher, access, seed
+        self._device, self._dtype = device, dtype
+        self._limits = {"queries": query_limit, "samples": spec.samples}
+        self._sampled, self._calls = 0, 0
+        self._noise = streams.generator(seed, "noise")
+
+    def query(self, x: Tensor, /) -> Tensor:
+        """F at chosen points, (rows, outputs)."""
+        self._admit(Access.QUERIES)
+        y = self._evaluate(self._teacher, self._rows(x), "queries", self._width)
+        return self._noisy(y, self._noise)
+
+    def sample(self, n: int, /) -> Samples:
+        """`n` further passive pairs; refused when more than granted were asked for in total."""
+        self._admit(Access.SAMPLES)
+        if n < 1:
+            raise ValueError(f"{n} samples were asked for; at least 1 was wanted")
+        granted = self._limits["samples"]
+        if granted is not None and self._sampled + n > granted:
+            raise BudgetSpent(f"{self._sampled + n} samples asked, {granted} granted")
+        self._sampled += n
+        self._calls += 1
+        call = self._calls
+
+        def draw(index: int, rows: int) -> Tensor:
+            source = streams.generator(self._seed, "samples", call, index)
+            return streams.normal(rows, self.spec.inputs, source, self._device, self._dtype)
+
+        def label(index: int, x: Tensor) -> Tensor:
+            y = self._evaluate(self._teacher, x, "samples", self._width)
+            return self._noisy(y, streams.generator(self._seed, "sample noise", call, index))
+
+        return Samples(n, max(1, CHUNK * 8 // self.spec.inputs), draw, label)
+
+    def gradient(self, x: Tensor, /) -> Tensor:
+        """Exact first derivatives."""
+        self._admit(Access.DERIVATIVES)
+        return self._evaluate(self._granted("gradient"), self._rows(x), "derivatives", self._width * self.spec.outputs)
+
+    def hessian(self, x: Tensor, /) -> Tensor:
+        """Exact second derivatives."""
+        self._admit(Access.DERIVATIVES)
+        width = self.spec.inputs * (self.spec.outputs * self.spec.inputs + self._width)
+        return self._evaluate(self._granted("hessian"), self._rows(x), "derivatives", width)
+
+    def moments(self, order: int, /) -> Tensor:
+        """Exact Hermite coefficients; each call counts 1."""
+        self._admit(Access.MOMENTS)
+        self.usage.moments += 1
+        value: Tensor = self._granted("moments")(order)
+        return value.to(device=self._device, dtype=self._dtype, copy=True)
+
+    @property
+    def _width(self) -> int:
+        return max(self.spec.inputs, self.spec.outputs, *(w or 1 for w in self.spec.widths), 1)
+
+    def _admit(self, kind: Access) -> None:
+        if kind not in self._access:
+            agreed = ", ".join(sorted(a.value for a in self._access)) or "nothing"
+            raise AccessRefused(f"{kind.value} were asked for; task and method agreed on {agreed}")
+
+    def _granted(self, name: str) -> Callable[..., Tensor]:
+        function: Callable[..., Tensor] | None = getattr(self._teacher, name, None)
+        if function is None:
+            raise AccessRefused(f"this teacher offers no {name}")
+        return function
+
+    def _rows(self, x: Tensor) -> Tensor:
+        if not isinstance(x, Tensor) or x.ndim != 2 or x.shape[1] != self.spec.inputs:
+            came = f"shape {tuple(x.shape)}" if isinstance(x, Tensor) else f"a {type(x).__name__}"
+            raise ValueError(f"points came with {came}; a tensor (rows, {self.spec.inputs}) was wanted")
+        if not bool(torch.isfinite(x).all()):
+            raise ValueError("points hold non-finite values")
+        return x.detach().to(device=self._device, dtype=self._dtype)
+
+    def _evaluate(self, function: Callable[..., Tensor], x: Tensor, kind: str, width: int) -> Tensor:
+        used, limit = getattr(self.usage, kind), self._limits.get(kind)
+        if kind != "samples" and limit is not None and used + len(x) > limit:
+            raise BudgetSpent(f"{used + len(x)} {kind} asked, {limit} granted")
+        setattr(self.usage, kind, used + len(x))
+        with torch.no_grad():
+            return torch.cat([function(rows) for rows in x.split(max(1, CHUNK // width))])
+
+    def _noisy(self, y: Tensor, source: torch.Generator) -> Tensor:
+        if not self.spec.noise:
+            return y
+        noise = torch.randn(y.shape, generator=source, device="cpu", dtype=y.dtype)
+        return y + self.spec.noise * noise.to(y.device)

@@ -1,0 +1,157 @@
+"""From names to cells: suites, grids, and the key of every cell. Nothing here loads torch by itself."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from importlib.resources import files
+from typing import Any
+
+from paramid import keys, naming, registry
+from paramid.naming import Name, UsageError
+
+MOST_CELLS = 100_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """Method x task x seed x device x budget, in plain values that cross process borders."""
+
+    method: str
+    task: str
+    seed: int
+    device: str = "cpu"
+    time_limit: float | None = None
+    query_limit: int | None = None
+    memory_limit: float | None = None  # MB
+    judge_inputs: int = 10_000
+    plugins: tuple[str, ...] = ()
+
+    @property
+    def budget(self) -> dict[str, float | None]:
+        """What the method may spend."""
+        return {"seconds": self.time_limit, "queries": self.query_limit, "memory_mb": self.memory_limit}
+
+    def key(self) -> str:
+        """The content key (see `keys`)."""
+        return keys.digest(
+            {
+                "method": _identity("methods", self.method),
+                "task": _identity("tasks", self.task),
+                "seed": self.seed,
+                "device": self.device,
+                "budget": self.budget,
+                "judge_inputs": self.judge_inputs,
+            }
+        )
+
+
+def _identity(group: str, text: str) -> dict[str, object]:
+    base = Name.parse(text).base
+    configured = registry.method(text) if group == "methods" else registry.task(text)
+    return {
+        "name": base,
+        "options": dict(naming.settings(configured)),
+        "version": configured.version,
+        "source": keys.source_hash(type(configured).__module__),
+    }
+
+
+def cell(method: str, task: str, **options: Any) -> Cell:
+    """A cell with canonical names; a UsageError says what is wrong with them."""
+    made = Cell(
+        method=registry.canonical("methods", method),
+        task=registry.canonical("tasks", task),
+        plugins=registry.plugin_files(),
+        **options,
+    )
+    if made.seed < 0:
+        raise UsageError(f"seed is {made.seed}; a whole number from 0 was wanted")
+    for name in ("time_limit", "query_limit", "memory_limit", "judge_inputs"):
+        value = getattr(made, name)
+        if value is not None and value <= 0:
+            raise UsageError(f"{name} is {value}; a positive number was wanted")
+    return made
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """Every method before every task for every seed, under one budget."""
+
+    methods: tuple[str, ...]
+    tasks: tuple[str, ...]
+    seeds: tuple[int, ...] = (0,)
+    time_limit: float | None = None
+    query_limit: int | None = None
+    judge_inputs: int = 10_000
+
+    def cells(self, **options: Any) -> list[Cell]:
+        """The grid's cells, tasks outermost."""
+        count = len(self.methods) * len(self.tasks) * len(self.seeds)
+        if count > MOST_CELLS:
+            raise UsageError(
+                f"{len(self.methods)} methods x {len(self.tasks)} tasks x {len(self.seeds)} seeds = {count} cells; "
+                f"at most {MOST_CELLS} were wanted"
+            )
+        shared = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("methods", "tasks", "seeds")}
+        pairs = [cell(m, t, seed=0, **{**shared, **options}) for t in self.tasks for m in self.methods]
+        return [replace(pair, seed=s) for pair in pairs for s in self.seeds]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Suite:
+    """A named, versioned list of grids."""
+
+    name: str
+    version: int
+    about: str
+    grids: tuple[Grid, ...]
+
+    def cells(self, **options: Any) -> list[Cell]:
+        """The cells of all grids, each once."""
+        return list(dict.fromkeys(c for grid in self.grids for c in grid.cells(**options)))
+
+
+def suites() -> dict[str, Suite]:
+    """The suites that come with the package."""
+    found = [f for f in files("paramid").joinpath("suites").iterdir() if f.name.endswith(".toml")]
+    return {s.name: s for s in (read_suite(f.name[:-5], f.read_text()) for f in sorted(found, key=lambda f: f.name))}
+
+
+def suite(name: str) -> Suite:
+    """The suite of that name."""
+    known = suites()
+    if name not in known:
+        raise UsageError(f"unknown suite {name!r}; {naming.suggestion(name, known)}")
+    return known[name]
+
+
+def read_suite(name: str, text: str) -> Suite:
+    """A suite from its TOML text; unknown keys are refused."""
+    try:
+        plain = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"suite {name}: {error}") from error
+    _only(plain, {"version", "about", "grid"}, f"suite {name}")
+    grids = []
+    for table in plain["grid"]:
+        _only(table, {f.name for f in fields(Grid)}, f"suite {name}, grid")
+        seeds = table.get("seeds", 1)
+        table["seeds"] = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
+        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
+        grids.append(Grid(**values))
+    return Suite(name=name, version=plain["version"], about=plain["about"], grids=tuple(grids))
+
+
+def _only(table: dict[str, object], known: set[str], label: str) -> None:
+    if unknown := set(table) - known:
+        raise UsageError(f"{label}: unknown key {', '.join(sorted(unknown))}; {naming.suggestion(min(unknown), known)}")
+
+
+def grid(methods: Sequence[str], tasks: Sequence[str], seeds: Iterable[int], **options: Any) -> list[Cell]:
+    """The cells of an ad-hoc grid."""
+    names = {f.name for f in fields(Grid)}
+    own = {k: v for k, v in options.items() if k in names}
+    rest = {k: v for k, v in options.items() if k not in names}
+    return Grid(methods=tuple(methods), tasks=tuple(tasks), seeds=tuple(seeds), **own).cells(**rest)

@@ -1,0 +1,106 @@
+"""What a cell becomes: status, costs, metrics and provenance, as one strict-JSON object."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from paramid.status import Status
+
+SCHEMA = 1
+COSTS = ("queries", "samples", "derivatives", "moments")
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One claim: its kind, what it had cost so far, and its metrics."""
+
+    kind: str
+    seconds: float
+    queries: int
+    samples: int
+    derivatives: int
+    moments: int
+    metrics: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A scheduled cell and what became of it."""
+
+    schema: int = SCHEMA
+    key: str
+    method: str
+    task: str
+    seed: int
+    device: str
+    threads: int
+    budget: Mapping[str, float | None]
+    status: Status
+    reason: str = ""
+    seconds: float = 0.0
+    queries: int = 0
+    samples: int = 0
+    derivatives: int = 0
+    moments: int = 0
+    peak_mb: float = 0.0
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    claims: tuple[Stage, ...] = ()
+    stats: Mapping[str, float] = field(default_factory=dict)
+    provenance: Mapping[str, object] = field(default_factory=dict)
+    traceback: str = ""
+    printed: str = ""
+
+    @property
+    def answered(self) -> bool:
+        """Whether a judged claim exists."""
+        return bool(self.claims)
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain values; non-finite numbers become the strings NaN, Infinity, -Infinity."""
+        plain: dict[str, Any] = _strict({**asdict(self), "status": self.status.key})
+        return plain
+
+    @classmethod
+    def from_json(cls, plain: Mapping[str, Any]) -> Record:
+        """The record that `to_json` gave; a ValueError says what is wrong with anything else."""
+        if not isinstance(plain, Mapping) or "schema" not in plain:
+            raise ValueError("not a record: no schema")
+        if plain["schema"] != SCHEMA:
+            raise ValueError(f"schema {plain['schema']}; this version reads {SCHEMA}")
+        names = {f.name for f in fields(cls)}
+        if missing := {"key", "method", "task", "seed", "status"} - set(plain):
+            raise ValueError(f"not a record: no {', '.join(sorted(missing))}")
+        values = {name: value for name, value in plain.items() if name in names}
+        stages = tuple(Stage(**{**s, "metrics": numbers(s["metrics"])}) for s in values.get("claims", ()))
+        return cls(
+            **{
+                **values,
+                "status": Status.named(values["status"]),
+                "metrics": numbers(values.get("metrics", {})),
+                "claims": stages,
+            }
+        )
+
+
+def numbers(metrics: Mapping[str, float | str]) -> dict[str, float]:
+    """Metrics as floats again."""
+    return {name: float(value) for name, value in metrics.items()}
+
+
+def dump(plain: object, indent: int | None = None) -> str:
+    """Strict JSON text."""
+    return json.dumps(_strict(plain), allow_nan=False, indent=indent, ensure_ascii=False)
+
+
+def _strict(value: Any) -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    if isinstance(value, Mapping):
+        return {str(k): _strict(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_strict(v) for v in value]
+    return value

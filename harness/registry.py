@@ -1,0 +1,170 @@
+"""The registries: a name, and the `module:Class` that is imported when somebody uses it.
+
+Third parties join through the entry-point groups `paramid.methods` and `paramid.tasks`, or with a file that holds
+`METHODS` and / or `TASKS`, dicts from name to class.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec, module_from_spec, spec_from_file_location
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+from paramid import naming
+from paramid.naming import Name, UsageError
+
+if TYPE_CHECKING:
+    from paramid.contracts import Method, Task
+    from paramid.controls import Control
+
+BUILT_IN: Mapping[str, Mapping[str, str]] = {
+    "methods": {
+        "sgd": "paramid.methods.sgd:StochasticGradientDescent",
+        "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
+        "spm": "paramid.methods.spm:SubspacePowerMethod",
+        "truth": "paramid.controls:Truth",
+        "random": "paramid.controls:RandomGuess",
+    },
+    "tasks": {
+        "shallow": "paramid.tasks.shallow:Shallow",
+    },
+}
+_plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}
+_plugin_files: list[Path] = []
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What can be said of a registered class without importing it."""
+
+    name: str
+    target: str
+    doc: str
+    access: tuple[str, ...]
+
+
+def names(group: str) -> dict[str, str]:
+    """Every registered name of "methods" or "tasks" and where its class is."""
+    found = dict(BUILT_IN[group])
+    outside = {point.name: point.value for point in entry_points(group=f"paramid.{group}")}
+    for extra in (outside, _plugins[group]):
+        if twice := sorted(set(found) & set(extra)):
+            raise UsageError(f"{group} named twice: {', '.join(twice)}")
+        found |= extra
+    return found
+
+
+def method(text: str) -> Method | Control:
+    """The configured method of a name such as `spm:step=1.5`."""
+    return cast("Method | Control", _configured("methods", text))
+
+
+def task(text: str) -> Task:
+    """The configured task of a name such as `shallow:D=20,m=40`."""
+    return cast("Task", _configured("tasks", text))
+
+
+def canonical(group: str, text: str) -> str:
+    """The one text of a configured name: options that differ from the defaults, in the order of the fields."""
+    name = Name.parse(text)
+    return naming.describe(_configured(group, text), name.base)
+
+
+def target(group: str, base: str) -> str:
+    """The `module:Class` behind a name."""
+    known = names(group)
+    if base not in known:
+        raise UsageError(f"unknown {group[:-1]} {base!r}; {naming.suggestion(base, known)}")
+    return known[base]
+
+
+def _configured(group: str, text: str) -> object:
+    name = Name.parse(text)
+    return naming.configure(load(target(group, name.base)), name)
+
+
+def load(place: str) -> type[object]:
+    """The class at `module:Class`, from paramid or a plug-in's own package and nowhere else."""
+    module_name, _, class_name = place.partition(":")
+    cls = getattr(import_module(module_name), class_name)
+    if cls.__module__.split(".")[0] != module_name.split(".")[0]:
+        raise UsageError(
+            f"{place} comes from {cls.__module__}; a class of {module_name.split('.')[0]} was wanted "
+            "(imported under two names?)"
+        )
+    return cast("type[object]", cls)
+
+
+def add_plugin(file: str | Path) -> None:
+    """Register the `METHODS` and `TASKS` of a file."""
+    path = Path(file).resolve()
+    if path in _plugin_files:
+        return
+    module_name = f"paramid_plugin_{path.stem}"
+    spec = spec_from_file_location(module_name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise UsageError(f"plug-in {file}: a Python file was wanted")
+    module = module_from_spec(spec)
+    sys.modules[module_name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[module_name]
+        raise UsageError(f"plug-in {file} cannot be imported: {type(error).__name__}: {error}") from error
+    for group in _plugins:
+        for name, cls in getattr(module, group.upper(), {}).items():
+            if name in names(group):
+                raise UsageError(f"plug-in {file}: {group[:-1]} {name!r} is taken by {names(group)[name]}")
+            _plugins[group][name] = f"{cls.__module__}:{cls.__qualname__}"
+    _plugin_files.append(path)
+
+
+def plugin_files() -> tuple[str, ...]:
+    """The files registered so far."""
+    return tuple(map(str, _plugin_files))
+
+
+def entries(group: str) -> list[Entry]:
+    """Name, access and first line of every class, read from the source without importing it."""
+    return [_read(name, place) for name, place in names(group).items()]
+
+
+def _read(name: str, place: str) -> Entry:
+    module_name, _, class_name = place.partition(":")
+    spec = find_spec(module_name)
+    if spec is None or spec.origin is None:
+        return Entry(name, place, f"({module_name} cannot be found)", ())
+    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
+    line, access, seen = "", set[str](), [class_name]
+    for current in seen:  # the class, then its bases in the same package
+        node = classes.get(current)
+        if node is None:
+            continue
+        line = line or (ast.get_docstring(node) or "").split("\n")[0]
+        access |= {a.attr.lower() for a in ast.walk(node) if isinstance(a, ast.Attribute) and _is_access(a)}
+        seen += [base.id for base in node.bases if isinstance(base, ast.Name) and base.id not in seen]
+        for base in seen:
+            classes |= _imported_class(tree, base) if base not in classes else {}
+    return Entry(name, place, line, tuple(sorted(access)))
+
+
+def _is_access(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "Access"
+
+
+def _imported_class(tree: ast.Module, name: str) -> dict[str, ast.ClassDef]:
+    """The definition of a class that `tree` imports by name."""
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}:
+            spec = find_spec(node.module)
+            if spec and spec.origin and spec.origin.endswith(".py"):
+                source = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
+                return {n.name: n for n in source.body if isinstance(n, ast.ClassDef) and n.name == name}
+    return {}

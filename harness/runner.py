@@ -1,0 +1,244 @@
+"""`run` one cell, `compare` many: plan, supervise, store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paramid import plans, provenance
+from paramid.naming import UsageError
+from paramid.plans import Cell
+from paramid.progress import Progress, Silent
+from paramid.record import Record
+from paramid.status import Status
+from paramid.store import Store
+from paramid.supervisor import Forkserver, Outcome, Transcript
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEFAULT_STORE = "paramid-store"
+TIME_LIMIT = 60.0  # of a compared cell, where nobody says otherwise
+
+
+def run(
+    method: str,
+    task: str,
+    seed: int = 0,
+    *,
+    device: str = "cpu",
+    store: str | Path | None = None,
+    throw: bool = False,
+    **limits: Any,
+) -> Record:
+    """Run one method before one teacher and judge what it claims.
+
+    `throw=True` runs it in this process, without isolation, and lets its errors out: for tests and debuggers.
+
+    Examples
+    --------
+    >>> record = paramid.run("spm", "shallow:D=20,m=40", seed=0)
+    >>> record.metrics["weight_error"]
+    """
+    record = outcome(method, task, seed, device=device, store=store, throw=throw, **limits).record
+    if record.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return record
+
+
+def outcome(
+    method: str,
+    task: str,
+    seed: int = 0,
+    *,
+    device: str = "cpu",
+    store: str | Path | None = None,
+    throw: bool = False,
+    **limits: Any,
+) -> Outcome:
+    """`run`, with the last claim's bytes beside the record."""
+    cell = plans.cell(method, task, seed=seed, device=resolve(device), **limits)
+    threads = provenance.cores()
+    facts = provenance.collect(threads, 1)
+    if throw:
+        made = _here(cell, facts)
+    else:
+        with Forkserver(threads) as server:
+            made = _performed(server, cell, cell.key(), facts)
+    if store is not None:
+        kept = Store(store).open()
+        kept.start_run(facts)
+        kept.add(made)
+    return made
+
+
+def compare(
+    methods: Sequence[str] = (),
+    tasks: Sequence[str] = (),
+    seeds: int | Iterable[int] = 1,
+    *,
+    suite: str | None = None,
+    store: str | Path = DEFAULT_STORE,
+    workers: int | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Run every method before every task for every seed; what the store already holds is not run again.
+
+    Gives one row a cell, metrics as columns.
+    """
+    import pandas as pd
+
+    session = Session.planned(
+        methods, tasks, range(seeds) if isinstance(seeds, int) else seeds, suite=suite, store=store, workers=workers,
+        **options,
+    )  # fmt: skip
+    session.play(Silent())
+    return pd.DataFrame([row(r) for r in session.results()])
+
+
+def row(record: Record) -> dict[str, object]:
+    """A record as one flat row."""
+    plain = record.to_json()
+    named = ("method", "task", "seed", "device", "status", "seconds", *("queries", "samples", "derivatives", "moments"))
+    return {**{n: plain[n] for n in named}, "peak_mb": record.peak_mb, **record.metrics, "key": record.key}
+
+
+@dataclass
+class Session:
+    """One comparison: its cells by key, in order, and the store they go to."""
+
+    cells: dict[str, Cell]
+    store: Store
+    workers: int
+    threads: int
+    retry: frozenset[Status] = frozenset()
+    fresh: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def planned(
+        cls,
+        methods: Sequence[str],
+        tasks: Sequence[str],
+        seeds: Iterable[int],
+        *,
+        suite: str | None = None,
+        store: str | Path = DEFAULT_STORE,
+        workers: int | None = None,
+        retry: Iterable[Status] = (),
+        fresh: bool = False,
+        **options: Any,
+    ) -> Session:
+        """Plan a suite, or a grid of methods, tasks and seeds."""
+        options = {k: v for k, v in options.items() if v is not None}
+        options["device"] = resolve(options.get("device", "cpu"))
+        workers = workers or provenance.cores()
+        options.setdefault("memory_limit", float(int(0.9 * provenance.ram_mb() / workers)))
+        if suite is not None:
+            if methods or tasks:
+                raise UsageError("--suite brings its own methods and tasks; name one or the other")
+            cells = plans.suite(suite).cells(**options)
+        elif methods and tasks:
+            cells = plans.grid(methods, tasks, seeds, **{"time_limit": TIME_LIMIT, **options})
+        else:
+            raise UsageError("a suite, or methods and tasks, were wanted")
+        notes: list[str] = []
+        return cls(
+            {c.key(): c for c in cells},
+            Store(store, notes.append),
+            workers,
+            max(1, provenance.cores() // workers),
+            frozenset(retry),
+            fresh,
+            notes,
+        )
+
+    def play(self, progress: Progress) -> None:
+        """Run what is missing. Ctrl-C ends running cells and leaves a store that resumes."""
+        self.store.open()
+        todo = [key for key in self.cells if self.wanted(key)]
+        progress.begin(len(self.cells), len(self.cells) - len(todo))
+        if not todo:
+            return
+        facts = provenance.collect(self.threads, self.workers)
+        facts["run"] = self.store.start_run(facts)
+        with ExitStack() as stack:
+            server = stack.enter_context(Forkserver(self.threads))
+            pool = stack.enter_context(ThreadPoolExecutor(self.workers))
+            stack.callback(pool.shutdown, cancel_futures=True)
+            stack.callback(server.stop)  # first out: running cells end, waiting ones never start
+            running = {pool.submit(self._one, server, key, facts, progress): key for key in todo}
+            self._collect(running, progress)
+
+    def wanted(self, key: str) -> bool:
+        """Whether the cell is to be run."""
+        if self.fresh:
+            return True
+        known = self.store.find(key)
+        return known is None or known.status in self.retry
+
+    def results(self) -> list[Record]:
+        """The newest record of every planned cell."""
+        return [r for key in self.cells if (r := self.store.find(key)) is not None]
+
+    def _one(self, server: Forkserver, key: str, facts: dict[str, object], progress: Progress) -> Outcome | None:
+        if not self.wanted(key):  # another command was faster
+            return None
+        progress.started(self.cells[key])
+        made = _performed(server, self.cells[key], key, facts)
+        if made.record.status is not Status.INTERRUPTED:
+            self.store.add(made)
+        return made
+
+    def _collect(self, running: dict[Future[Outcome | None], str], progress: Progress) -> None:
+        waiting = set(running)
+        while waiting:
+            done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+            for future in done:
+                made = future.result()
+                progress.ended(self.cells[running[future]], made.record if made else None)
+            progress.tick()
+
+
+def _performed(server: Forkserver, cell: Cell, key: str, facts: dict[str, object]) -> Outcome:
+    made = server.run(cell, key, facts)
+    return replace(made, record=_finished(made.record))
+
+
+def _here(cell: Cell, facts: dict[str, object]) -> Outcome:
+    """The cell in this process."""
+    from paramid import cells
+
+    transcript = Transcript(cell, provenance.cores())
+    cells.perform(cell, transcript.hear, throw=True)
+    made = transcript.outcome(cell.key(), facts)
+    return replace(made, record=_finished(made.record))
+
+
+def _finished(record: Record) -> Record:
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    return replace(record, provenance={**record.provenance, "finished": now})
+
+
+def resolve(device: str) -> str:
+    """`auto` is CUDA where there is one."""
+    if device not in ("cpu", "cuda", "auto"):
+        raise UsageError(f"unknown device {device!r}; there are cpu, cuda, auto")
+    if device == "cpu":
+        return device
+    present = os.environ.get("CUDA_VISIBLE_DEVICES") != "-1" and _cuda()
+    if device == "cuda" and not present:
+        raise UsageError("no CUDA device is here; cpu or auto was wanted")
+    return "cuda" if present else "cpu"
+
+
+def _cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()

@@ -1,0 +1,45 @@
+"""What a method is told in public about the teacher before it."""
+
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Access(Enum):
+    """The kinds of access to a teacher; each is granted by the task, declared by the method and counted apart."""
+
+    QUERIES = "queries"
+    SAMPLES = "samples"
+    DERIVATIVES = "derivatives"
+    MOMENTS = "moments"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spec:
+    """All that a method is told about a teacher; a family may extend it with what its methods need.
+
+    `widths` are the hidden layers only, None where the width is to be found out. `activations` name every layer,
+    the output layer included. `outer`, `norms` and `output_bias` say which parameters are pinned and which are free.
+    """
+
+    inputs: int
+    widths: tuple[int | None, ...]
+    outputs: int = 1
+    activations: tuple[str, ...]
+    input_law: str = "normal"
+    outer: str = "free"  # "ones": every outer weight is 1
+    norms: str = "free"  # "unit": every incoming weight vector has length 1
+    output_bias: str = "free"  # "zero"
+    shift_law: str = "uniform"  # or "normal"
+    shift: float = 0.5  # half-width of the uniform, standard deviation of the normal law
+    samples: int | None = None  # rows granted; None: as many as asked
+    noise: float = 0.0  # standard deviation added to every value
+
+    @property
+    def activation(self) -> str:
+        """The activation of the first layer."""
+        return self.activations[0]
+
+    @property
+    def shallow(self) -> bool:
+        """One hidden layer below a linear output."""
+        return len(self.widths) == 1 and self.activations[1:] == ("identity",)

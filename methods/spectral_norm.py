@@ -1,0 +1,34 @@
+"""`spectral-norm`: the thesis' pipeline with ascent on the spectral norm for its directions.
+
+Starts come like those of `spm`; larger steps are uniformly faster, so γ = 10. A start is accepted at λ₁ > 0.9.
+
+Reference: Rauchensteiner 2023, Algorithm 2.1.
+"""
+
+import math
+from dataclasses import dataclass
+
+from paramid import Run
+from paramid.methods import power_ascent, spectral_ascent, subspace
+from paramid.methods.hessian_pipeline import HessianPipeline
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class SpectralNormAscent(HessianPipeline):
+    """Near-rank-one elements of a span of Hessians by spectral-norm ascent, signs and shifts (thesis, ch. 2)."""
+
+    step: float = 10.0
+    starts: int | None = None  # ⌈5 m ln D⌉
+    steps: int = 500
+    threshold: float = 0.9
+    tol: float = 1e-10
+
+    def directions(self, span: subspace.Span, m: int, run: Run) -> tuple[Tensor, dict[str, float]]:
+        """Ascend from random elements of the span; of every heap keep the best."""
+        count = self.starts or math.ceil(5 * m * math.log(max(span.d, 2)))
+        u, top = spectral_ascent.ascend(
+            span.basis, span.d, run.normal(count, m), step=self.step, steps=self.steps, tol=self.tol
+        )
+        found = power_ascent.distinct(u, top, threshold=self.threshold, most=m)
+        return found, {"starts": count, "accepted": float((top > self.threshold).sum())}

@@ -1,0 +1,1 @@
+"""What is to be identified: one file for each family of teachers."""
