@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
+from torch import Tensor
+
 from paramid import judging, registry, streams
 from paramid.claims import Claim
 from paramid.contracts import GiveUp, Run, Task
@@ -24,7 +26,6 @@ from paramid.controls import Control
 from paramid.metrics import documented
 from paramid.oracle import BudgetSpent, CountingOracle, Usage
 from paramid.status import Status
-from torch import Tensor
 
 if TYPE_CHECKING:
     from paramid.contracts import Method

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
 import torch
+from torch import Tensor
+
 from paramid import judging, streams
 from paramid.claims import Claim, Function
 from paramid.judging import Metrics, Teacher
 from paramid.oracle import Oracle
 from paramid.spec import Access, Spec
-from torch import Tensor
 
 
 class GiveUp(Exception):

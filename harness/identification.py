@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
+
 from paramid import judging, registry, streams
 from paramid.cells import ending
 from paramid.claims import Claim
@@ -19,7 +21,6 @@ from paramid.network import Network
 from paramid.oracle import CountingOracle
 from paramid.spec import Access, Spec
 from paramid.status import Status
-from torch import Tensor
 
 TRIED, CHECKED = 4, 1000  # rows: looked at twice before the start, and compared at the end
 GRANTED = frozenset({Access.QUERIES, Access.SAMPLES})

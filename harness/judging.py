@@ -14,13 +14,14 @@ from typing import cast
 
 import numpy as np
 import torch
+from scipy.optimize import linear_sum_assignment
+from torch import Tensor
+
 from paramid import network as networks
 from paramid import streams
 from paramid.activations import activation as named_activation
 from paramid.claims import Claim, Directions, Gram, Subspace
 from paramid.network import Network
-from scipy.optimize import linear_sum_assignment
-from torch import Tensor
 
 Metrics = dict[str, float]
 Teacher = Callable[[Tensor], Tensor]

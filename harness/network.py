@@ -16,9 +16,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
 import torch
+from torch import Tensor
+
 from paramid.activations import activation
 from paramid.claims import Claim, own
-from torch import Tensor
 
 if TYPE_CHECKING:
     from paramid.spec import Spec

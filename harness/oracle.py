@@ -5,9 +5,10 @@ from dataclasses import dataclass, fields
 from typing import Protocol
 
 import torch
+from torch import Tensor
+
 from paramid import streams
 from paramid.spec import Access, Spec
-from torch import Tensor
 
 CHUNK = 2**18  # doubles per intermediate: 2 MB, about a core's cache
 

@@ -51,8 +51,9 @@ class Silent:
 class Lines:
     """One line for every finished cell; on a terminal also a live line below."""
 
-    def __init__(self, stream: TextIO = sys.stderr) -> None:
-        self._stream, self._live = stream, stream.isatty()
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self._stream = stream or sys.stderr
+        self._live = self._stream.isatty()
         self._lock = threading.Lock()
         self._total = self._known = self._done = self._running = 0
         self._begun = time.monotonic()

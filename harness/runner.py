@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -63,14 +63,11 @@ def outcome(
     **limits: Any,
 ) -> Outcome:
     """`run`, with the last claim's bytes beside the record."""
-    cell = plans.cell(method, task, seed=seed, device=resolve(device), **limits)
     threads = provenance.cores()
     facts = provenance.collect(threads, 1)
-    if throw:
-        made = _here(cell, facts)
-    else:
-        with Forkserver(threads) as server:
-            made = _performed(server, cell, cell.key(), facts)
+    with nullcontext() if throw else Forkserver(threads) as server:  # it starts while the cell is planned
+        cell = plans.cell(method, task, seed=seed, device=resolve(device), **limits)
+        made = _performed(server, cell, cell.key(), facts) if server else _here(cell, facts)
     if store is not None:
         kept = Store(store).open()
         kept.start_run(facts)

@@ -104,7 +104,7 @@ class Forkserver:
 
     def __init__(self, threads: int) -> None:
         self.threads = threads
-        self._lock = threading.Lock()
+        self._lock, self._used = threading.Lock(), False
         self._stopped = threading.Event()
         ours, theirs = socket.socketpair()
         pins = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
@@ -124,6 +124,8 @@ class Forkserver:
     def __exit__(self, *_: object) -> None:
         self.stop()
         self._control.close()
+        if not self._used:  # it may still be importing
+            self._process.kill()
         try:
             self._process.wait(timeout=10)
         except subprocess.TimeoutExpired:
@@ -150,6 +152,7 @@ class Forkserver:
         reading, writing = os.pipe()
         try:
             with self._lock:
+                self._used = True
                 socket.send_fds(self._control, [b"c"], [theirs.fileno(), writing])
             send(ours, {**what, "cell": asdict(cell), "threads": self.threads}, body)
             watch = Watch(ours, reading, transcript, self._stopped)

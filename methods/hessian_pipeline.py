@@ -14,9 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from torch import Tensor
+
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
 from paramid.methods import hessians, shift_refinement, signs_and_shifts, subspace
-from torch import Tensor
 
 REFINEMENTS = ("sgd", "gn", "none")
 

@@ -13,9 +13,10 @@ Reference: Rauchensteiner 2023, Definition 1.1 and (4.77), whose last term has a
 import math
 
 import torch
+from torch import Tensor
+
 from paramid import Oracle
 from paramid.methods import symmetric
-from torch import Tensor
 
 STENCILS = ("thesis", "symmetric")
 BATCH = 2**20  # doubles of points held at once

@@ -12,8 +12,9 @@ References: Kileel & Pereira, arXiv:1912.04007; Rauchensteiner 2023, Algorithm 2
 """
 
 import torch
-from paramid.methods.subspace import Projector
 from torch import Tensor
+
+from paramid.methods.subspace import Projector
 
 CHUNK = 2**23  # doubles of intermediate
 

@@ -12,13 +12,14 @@ Reference: Rauchensteiner 2023, §1.3.1.
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import ClassVar
 
 import torch
+from torch import Tensor
+
 from paramid import Access, GiveUp, Network, Oracle, Run, Spec, streams
 from paramid.methods.backprop import loss_gradient
-from torch import Tensor
 
 STOP = 1e-8
 
@@ -66,8 +67,9 @@ class StochasticGradientDescent:
         update, done = self.updater(student, spec), 0
         while done < self.steps:
             order = torch.randperm(len(x), generator=run.generator, device="cpu").to(x.device)
-            for rows in order.split(self.batch)[: self.steps - done]:
-                update(*loss_gradient(student, x[rows], y[rows])[1:])
+            batches = zip(x[order].split(self.batch), y[order].split(self.batch), strict=True)
+            for inputs, values in islice(batches, self.steps - done):
+                update(*loss_gradient(student, inputs, values)[1:])
                 done += 1
                 yield done
             loss = mean_squared_error(student, x, y)

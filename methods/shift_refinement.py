@@ -12,8 +12,9 @@ Reference: Rauchensteiner 2023, §3.4 and §3.6 (where N_GD names samples and no
 from collections.abc import Iterator
 
 import torch
-from paramid import Activation, Run, Samples
 from torch import Tensor
+
+from paramid import Activation, Run, Samples
 
 
 def descend(

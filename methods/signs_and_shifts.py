@@ -16,8 +16,9 @@ ln(2+√3) ≈ 1.317, where g'' stops being monotone.
 """
 
 import torch
-from paramid import Activation, Oracle
 from torch import Tensor
+
+from paramid import Activation, Oracle
 
 SHIFT_LIMITS = {"tanh": 0.6, "logistic": 1.3, "erf": 0.7}
 

@@ -10,14 +10,15 @@ Reference: Rauchensteiner 2023, Algorithm 2.1. Step, iterations and threshold ar
 """
 
 import torch
-from paramid.methods import symmetric
 from torch import Tensor
+
+from paramid.methods import symmetric
 
 CHUNK = 2**22  # doubles of intermediate
 
 
 def ascend(basis: Tensor, d: int, c: Tensor, *, step: float, steps: int, tol: float) -> tuple[Tensor, Tensor]:
-    """Iterate (2) from rows `c` (starts, m) over an orthonormal `basis` (d(d+1)/2, m): unit eigenvectors and their λ₁."""
+    """Iterate (2) from rows `c` (starts, m) over an orthonormal `basis`: unit eigenvectors and their λ₁."""
     parts = [_ascend(basis, rows, d, step, steps, tol) for rows in c.split(max(1, CHUNK // len(basis)))]
     return torch.cat([u for u, _ in parts]), torch.cat([top for _, top in parts])
 

@@ -8,10 +8,11 @@ Reference: Rauchensteiner 2023, Algorithm 2.1.
 import math
 from dataclasses import dataclass
 
+from torch import Tensor
+
 from paramid import Run
 from paramid.methods import power_ascent, spectral_ascent, subspace
 from paramid.methods.hessian_pipeline import HessianPipeline
-from torch import Tensor
 
 
 @dataclass(frozen=True)

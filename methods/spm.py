@@ -9,10 +9,11 @@ Reference: Rauchensteiner 2023, Algorithms 2.2, 3.1 to 3.3, §3.6.
 import math
 from dataclasses import dataclass
 
+from torch import Tensor
+
 from paramid import Run
 from paramid.methods import power_ascent, subspace
 from paramid.methods.hessian_pipeline import HessianPipeline
-from torch import Tensor
 
 
 @dataclass(frozen=True)

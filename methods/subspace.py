@@ -10,8 +10,9 @@ import math
 from dataclasses import dataclass
 
 import torch
-from paramid.methods import symmetric
 from torch import Tensor
+
+from paramid.methods import symmetric
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,148 @@
+"""The command line, as its users type it."""
+
+import json
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from paramid.cli import build_parser, main
+
+SMALL = "shallow:D=5,m=2"
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = main(list(words))
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_run_prints_one_strict_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, "run", "spm", SMALL, "--seed", "3", "--json")
+    record = json.loads(out, parse_constant=lambda name: pytest.fail(name))
+    assert (code, err, out.count("\n")) == (0, "", 1)
+    assert list(record)[:16] == [
+        "schema", "key", "method", "task", "seed", "device", "threads", "budget", "status", "reason",
+        "seconds", "queries", "samples", "derivatives", "moments", "peak_mb",
+    ]  # fmt: skip
+    assert set(record) >= {"metrics", "claims", "stats", "provenance"}
+    assert set(record["claims"][0]) == {"kind", "seconds", "queries", "samples", "derivatives", "moments", "metrics"}
+    assert record["metrics"]["identified"] == 1
+
+
+def test_run_writes_the_claim(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    file = tmp_path / "claim.npz"
+    said(capsys, "run", "spm", SMALL, "--claim", str(file), "--store", str(tmp_path / "s"))
+    with np.load(file) as arrays:
+        assert sorted(arrays.files) == ["W0", "W1", "b0", "b1"]
+    assert len(list((tmp_path / "s" / "cells").iterdir())) == 1
+
+
+def test_run_for_a_person_and_without_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "run", "spm", "shallow:D=5,m=11")
+    assert code == 1
+    assert "declined: the method said beforehand" in out
+    assert "11 neurons exceed D(D-1)/2 = 10" in out
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> str:
+    folder = str(tmp_path_factory.mktemp("cli") / "s")
+    assert (
+        main(["compare", "--methods", "spm", "truth", "random", "--tasks", SMALL, "--seeds", "2", "--store", folder])
+        == 0
+    )
+    return folder
+
+
+def test_the_table_comes_in_four_forms(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    forms = {
+        form: said(capsys, "table", "--store", store, "--format", form)[1]
+        for form in ("text", "markdown", "csv", "json")
+    }
+    lines = forms["text"].splitlines()
+    assert lines[0].split()[:3] == ["task", "method", "identified"]
+    assert [line.split()[1] for line in lines[2:]] == ["spm", "(truth)", "(random)"]
+    assert forms["markdown"].startswith("| task")
+    assert forms["csv"].splitlines()[0].startswith("task,method,device,cells,identified,error")
+    rows = json.loads(forms["json"])
+    assert [(r["method"], r["identified"]) for r in rows] == [("spm", 1), ("truth", 1), ("random", 0)]
+
+
+def test_show_tells_one_record_whole(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    key = next(p for p in (Path(store) / "cells").iterdir() if '"method": "spm"' in p.read_text()).stem
+    code, out, _ = said(capsys, "show", key[:10], "--store", store)
+    assert code == 0
+    assert "provenance: paramid" in out
+    assert "Subspace after" in out
+
+
+def test_compare_again_runs_nothing(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = f"compare --methods spm truth random --tasks {SMALL} --seeds 2 --store {store}"
+    code, out, err = said(capsys, *words.split())
+    assert (code, err) == (0, "6 cells, 6 already in the store\n")
+    assert out.startswith("task")
+
+
+def test_lists_name_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    out = said(capsys, "list")[1]
+    assert all(word in out for word in ("spm", "sgd", "spectral-norm", "shallow", "quick", "[samples]"))
+    pairs = said(capsys, "list", "--pairs")[1]
+    assert "spm              shallow          accepts" in pairs
+
+
+BAD = [
+    ("run spn shallow", "unknown method 'spn'; did you mean spm?"),
+    ("run spm shalow", "unknown task 'shalow'; did you mean shallow?"),
+    ("run spm:stepp=1 shallow", "spm has no option 'stepp'; did you mean step"),
+    ("run spm:step=fast shallow", "spm:step is 'fast'; float was wanted"),
+    ("run spm:step shallow", "'step' is not option=value"),
+    ("run spm:refine=newton shallow", "refine is 'newton'; sgd or gn or none was wanted"),
+    ("run sgd:lr=fast shallow", "lr is 'fast'; a number or auto was wanted"),
+    ("run spm shallow:D=0", "D is 0; at least 1 was wanted"),
+    ("run spm shallow:m=0", "m is 0; at least 1 was wanted"),
+    ("run spm shallow:N=-5", "N is -5; at least 1 was wanted"),
+    ("run spm shallow:shift=nan", "shift is nan; at least 0 was wanted"),
+    ("run spm shallow:m=3,beta=1", "m and beta were both given"),
+    ("run spm shallow:D=5,D=6", "gives an option twice"),
+    ("run spm shallow:activation=tahn", "unknown activation 'tahn'; did you mean tanh?"),
+    ("run spm shallow:shift_law=cauchy", "unknown shift law 'cauchy'"),
+    ("run spm shallow --seed -1", "seed is -1"),
+    ("run spm shallow --seed one", "invalid int value: 'one'"),
+    ("run spm shallow --time-limit 0", "time_limit is 0.0; a positive number was wanted"),
+    ("run spm shallow --device cuda9", "invalid choice: 'cuda9'"),
+    ("run spm", "the following arguments are required: TASK"),
+    ("frobnicate", "invalid choice: 'frobnicate'"),
+    ("", "required: COMMAND"),
+    ("compare", "a suite, or methods and tasks, were wanted"),
+    ("compare --suite quik", "unknown suite 'quik'; did you mean quick?"),
+    ("compare --suite quick --methods spm", "--suite brings its own"),
+    ("compare --methods spm --tasks shallow --seeds 0", "whole numbers from 1"),
+    ("compare --methods spm --tasks shallow --seeds 1000000", "= 1000000 cells; at most"),
+    ("compare --suite smoke --retry finnished", "unknown status 'finnished'"),
+    ("table --store /nowhere/at/all", "no store at"),
+    ("list --plugin /nowhere.py", "a Python file was wanted"),
+]
+
+
+@pytest.mark.parametrize(("line", "wanted"), BAD)
+def test_bad_input_is_one_line(line: str, wanted: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, *shlex.split(line))
+    assert (code, out) == (2, "")
+    assert err.startswith("paramid: ")
+    assert wanted in err
+    assert err.count("\n") == 1
+
+
+def commands() -> list[str]:
+    return list(build_parser()._subparsers._group_actions[0].choices)
+
+
+@pytest.mark.parametrize("command", commands())
+def test_every_example_in_the_help_is_accepted(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main([command, "--help"])
+    assert left.value.code == 0
+    example = capsys.readouterr().out.split("example:\n")[1].strip()
+    build_parser().parse_args(shlex.split(example)[1:])

@@ -1,0 +1,140 @@
+"""Comparisons resume: nothing twice, nothing lost, whatever stops them."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import paramid
+from paramid import Status
+from paramid.progress import Lines, Silent
+from paramid.runner import Session
+from paramid.store import Store
+
+GRID = {"methods": ["spm", "truth"], "tasks": ["shallow:D=5,m=2", "shallow:D=6,m=3"], "seeds": 2}
+
+
+class Counting(Silent):
+    """Counts what is started."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def started(self, cell: object) -> None:
+        self.count += 1
+
+
+def play(store: Path, **options: object) -> int:
+    """How many cells a comparison really ran."""
+    session = Session.planned(GRID["methods"], GRID["tasks"], range(2), store=store, workers=2, **options)
+    counting = Counting()
+    session.play(counting)
+    return counting.count
+
+
+def test_a_comparison_is_a_frame_and_runs_once(tmp_path: Path) -> None:
+    frame = paramid.compare(**GRID, store=tmp_path / "s", workers=2)
+    assert isinstance(frame, pd.DataFrame)
+    assert len(frame) == 8
+    assert set(frame["status"]) == {"finished"}
+    assert (frame[frame.method == "truth"]["error"] == 0).all()
+    assert play(tmp_path / "s") == 0
+
+
+def test_retry_and_fresh_run_again(tmp_path: Path) -> None:
+    store = tmp_path / "s"
+    assert play(store) == 8
+    assert play(store, retry=[Status.RAISED]) == 0
+    assert play(store, retry=[Status.FINISHED]) == 8
+    assert play(store, fresh=True) == 8
+    assert len(Store(store).records()) == 8
+
+
+def test_a_damaged_record_alone_runs_again(tmp_path: Path) -> None:
+    play(tmp_path / "s")
+    next((tmp_path / "s" / "cells").iterdir()).write_text("{")
+    assert play(tmp_path / "s") == 1
+
+
+def test_progress_lines_tell_done_running_left_and_eta(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    session = Session.planned(GRID["methods"], GRID["tasks"], range(2), store=tmp_path / "s", workers=2)
+    session.play(Lines(sys.stdout))
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "8 cells"
+    assert len(lines) == 9
+    assert all(word in lines[3] for word in ("[3/8]", "running", "left", "ETA"))
+
+
+COMMAND = [
+    sys.executable, "-m", "paramid", "compare", "--methods", "spm", "spectral-norm", "truth",
+    "--tasks", "shallow:D=5,m=2", "shallow:D=6,m=3", "--seeds", "10", "--workers", "2",
+]  # fmt: skip
+
+
+def start(store: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*COMMAND, "--store", str(store)],
+        env={**os.environ, "PARAMID_MARK": str(store)},
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def alive(store: Path) -> list[str]:
+    """Processes that a comparison into `store` left behind."""
+    left = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            marked = f"PARAMID_MARK={store}\0".encode() in (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if marked:
+            left.append((folder / "cmdline").read_text())
+    return left
+
+
+@pytest.mark.slow
+def test_killing_a_comparison_twenty_times_loses_and_doubles_nothing(tmp_path: Path) -> None:
+    store, chance, kills = tmp_path / "s", random.Random(0), 0
+    (store / "cells").mkdir(parents=True)
+    while kills < 20:
+        running = start(store)
+        time.sleep(chance.uniform(0.2, 7))
+        if running.poll() is None:
+            os.killpg(running.pid, signal.SIGKILL)
+        else:  # it was faster: begin again with an empty folder
+            for path in (store / "cells").iterdir():
+                path.unlink()
+        kills += 1
+        running.communicate()
+    finished = start(store)
+    said = finished.communicate()[1]
+    assert finished.returncode == 0, said
+    names = [path.name for path in (store / "cells").iterdir()]
+    assert len(names) == 60
+    assert all(name.endswith("-1.json") for name in names)
+    assert len(Store(store).records()) == 60
+    again = start(store)
+    assert "60 cells, 60 already in the store" in again.communicate()[1]
+    assert not alive(store)
+
+
+@pytest.mark.slow
+def test_ctrl_c_leaves_a_store_that_resumes(tmp_path: Path) -> None:
+    running = start(tmp_path / "s")
+    assert any("[2/60]" in line for line in iter(running.stderr.readline, ""))
+    running.send_signal(signal.SIGINT)
+    said = running.communicate()[1]
+    assert running.returncode == 130
+    assert said.splitlines()[-1] == "paramid: stopped; the same command goes on from here"
+    kept = Store(tmp_path / "s").records()
+    assert 2 <= len(kept) < 60
+    assert {r.status for r in kept} == {Status.FINISHED}

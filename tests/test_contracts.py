@@ -1,0 +1,141 @@
+"""Every registered method before every registered task: a new entry is tested the day it is listed."""
+
+import hashlib
+import random
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import torch
+
+import paramid
+from paramid import Access, Network, Spec, naming, registry
+from paramid.cells import declined, perform
+from paramid.contracts import Run
+from paramid.controls import Control
+from paramid.oracle import CountingOracle
+from paramid.plans import cell
+
+# Sizes at which a second is enough; an entry that is not named here runs with its defaults.
+SMALL = {
+    "sgd": "sgd:N=200,steps=300",
+    "shallow": "shallow:D=6,m=3",
+}
+METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
+TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]
+IDENTIFYING = [m for m in METHODS if not isinstance(registry.method(m), Control)]
+
+
+def play(method: str, task: str, seed: int = 1) -> tuple[list[dict[str, object]], list[bytes]]:
+    """The events of a cell without its clock, and the claims."""
+    events, bodies = [], []
+
+    def emit(event: dict[str, object], body: bytes = b"") -> None:
+        events.append({k: v for k, v in event.items() if k not in ("seconds", "peak_mb")})
+        bodies.append(body)
+
+    perform(cell(method, task, seed=seed, judge_inputs=500), emit, throw=True)
+    return events, [b for b in bodies if b]
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    for method in IDENTIFYING:
+        for task in TASKS:
+            if declined(registry.method(method), registry.task(task)) is None:
+                yield method, task
+
+
+PAIRS = list(pairs())
+
+
+@pytest.mark.parametrize(("method", "task"), PAIRS)
+def test_a_pair_ends_with_a_judged_claim(method: str, task: str) -> None:
+    events, claims = play(method, task)
+    end = events[-1]
+    assert end["status"] in ("finished", "gave_up"), end
+    assert claims
+    assert any("error" in e["metrics"] for e in events if e["event"] == "claim")
+
+
+@pytest.mark.parametrize(("method", "task"), PAIRS)
+def test_one_seed_is_one_record(method: str, task: str) -> None:
+    first, second = play(method, task), play(method, task)
+    assert first == second
+    assert play(method, task, seed=2)[1] != first[1]
+
+
+@pytest.mark.parametrize(("method", "task"), PAIRS)
+def test_no_tensor_is_created_on_the_default_device(method: str, task: str) -> None:
+    expected = play(method, task)
+    torch.set_default_device("meta")
+    try:
+        assert play(method, task) == expected
+    finally:
+        torch.set_default_device(None)
+
+
+@pytest.mark.parametrize(("method", "task"), PAIRS)
+def test_global_random_state_is_left_alone(method: str, task: str) -> None:
+    def state() -> tuple[object, ...]:
+        numpys = np.random.get_state()[1].tobytes()  # noqa: NPY002 -- the global state is what is looked at
+        return hashlib.sha256(numpys).hexdigest(), random.getstate(), torch.get_rng_state().tolist()
+
+    before = state()
+    play(method, task)
+    assert state() == before
+
+
+@pytest.mark.parametrize(("method", "task"), PAIRS)
+def test_only_declared_access_is_used(method: str, task: str) -> None:
+    configured, family = registry.method(method), registry.task(task)
+    oracle = CountingOracle(family.draw(0), family.spec, access=configured.access, seed=0, device=torch.device("cpu"))
+    for _ in configured.identify(oracle, Run.seeded(0)):
+        pass
+    used = {Access(kind) for kind, count in oracle.usage.snapshot().items() if count}
+    assert used == configured.access
+
+
+@pytest.mark.parametrize("method", IDENTIFYING)
+def test_every_method_declines_what_it_was_not_made_for(method: str) -> None:
+    odd = Spec(inputs=3, widths=(None, None), outputs=2, activations=("step", "step", "polynomial"))
+    assert isinstance(registry.method(method).declines(odd), str)
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_the_truth_scores_zero_and_a_guess_is_not_identified(task: str) -> None:
+    truth, guess = (play(name, task)[0] for name in ("truth", "random"))
+    last = [e for e in truth if e["event"] == "claim"][-1]["metrics"]
+    assert (last["error"], last["exact"], last["identified"]) == (0, 1, 1)
+    assert truth[-1]["metrics"]["output_error"] == 0
+    assert not [e for e in guess if e["event"] == "claim"][-1]["metrics"]["identified"]
+
+
+@pytest.mark.parametrize("text", [*METHODS, *TASKS])
+def test_names_survive_the_round_trip(text: str) -> None:
+    group = "methods" if text in METHODS else "tasks"
+    canonical = registry.canonical(group, text)
+    assert registry.canonical(group, canonical) == canonical
+    first, second = (getattr(registry, group[:-1])(t) for t in (text, canonical))
+    assert naming.settings(first) == naming.settings(second)
+
+
+@pytest.mark.parametrize("name", ["tanh", "logistic", "erf"])
+def test_spm_identifies_every_monotone_activation(name: str) -> None:
+    record = paramid.run("spm", f"shallow:D=6,m=4,activation={name}", throw=True)
+    assert record.metrics["identified"] == 1
+
+
+def test_squares_are_judged_by_their_gram_matrix() -> None:
+    task = registry.task("shallow:D=4,m=6,activation=square")
+    teacher = task.draw(0)
+    turn = torch.linalg.qr(torch.randn(6, 6, generator=torch.Generator().manual_seed(0), dtype=torch.float64))[0]
+    rotated = Network.shallow(teacher.weights[0] @ turn, teacher.biases[0] @ turn, "square")
+    assert task.judge(rotated, teacher)["exact"] == 1
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU here")
+@pytest.mark.parametrize(("method", "task"), PAIRS)
+def test_a_gpu_sees_the_same_teacher_and_ends_alike(method: str, task: str) -> None:
+    here, there = (paramid.run(method, task, device=device) for device in ("cpu", "cuda"))
+    assert here.queries == there.queries
+    assert here.metrics["error"] == pytest.approx(there.metrics["error"], rel=0.1, abs=1e-6)

@@ -1,0 +1,107 @@
+"""`paramid.identify`: somebody's own function, counted to the row."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+import torch
+
+import paramid
+from paramid.identification import BadFunction
+
+RNG = np.random.default_rng(5)
+W = RNG.normal(size=(6, 4))
+W /= np.linalg.norm(W, axis=0)
+TAU = RNG.uniform(-0.5, 0.5, size=4)
+METHODS = ["spm", "spectral-norm:refine=gn", "spm:refine=none", "sgd:N=500,steps=200"]
+
+
+class Watched:
+    """A black box that counts what it sees."""
+
+    def __init__(self, shape: Callable[[np.ndarray], np.ndarray] = lambda y: y) -> None:
+        self.rows, self.shape = 0, shape
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        assert x.dtype == np.float64
+        self.rows += len(x)
+        return self.shape(np.tanh(x @ W + TAU).sum(1))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_row_is_counted(method: str) -> None:
+    f = Watched()
+    found = paramid.identify(f, inputs=6, neurons=4, method=method, seed=2)
+    assert f.rows == found.queries + found.samples
+    assert found.status is paramid.Status.FINISHED
+
+
+@pytest.mark.parametrize("shape", [lambda y: y, lambda y: y[:, None], lambda y: torch.from_numpy(y)])
+def test_the_parameters_come_back(shape: Callable[[np.ndarray], np.ndarray]) -> None:
+    found = paramid.identify(
+        Watched(shape), inputs=6, neurons=4, activation="tanh", outer="ones", method="spm:refine=gn"
+    )
+    assert found.network is not None
+    scores = paramid.judge((W, TAU), found.network)
+    assert scores["identified"] == 1
+    assert scores["weight_error"] < 1e-4
+    assert found.residual < 1e-3
+
+
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_a_torch_module_gets_tensors_of_its_own_type(dtype: torch.dtype) -> None:
+    layers = torch.nn.Sequential(torch.nn.Linear(6, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1)).to(dtype)
+    with torch.no_grad():
+        layers[0].weight.copy_(torch.from_numpy(W.T))
+        layers[0].bias.copy_(torch.from_numpy(TAU))
+        layers[2].weight.fill_(1)
+        layers[2].bias.fill_(0)
+    found = paramid.identify(layers, inputs=6, neurons=4, method="spm:h=0.1,h_dir=0.1")
+    assert paramid.judge((W, TAU), found.network)["weight_error"] < 1e-2
+
+
+def test_a_residual_says_that_f_is_no_such_network() -> None:
+    found = paramid.identify(lambda x: np.sin(3 * x).sum(1), inputs=3, neurons=2, method="sgd:N=200,steps=200")
+    assert found.residual > 0.3
+
+
+def test_a_spent_budget_is_a_status() -> None:
+    found = paramid.identify(Watched(), inputs=6, neurons=4, query_limit=100)
+    assert found.status is paramid.Status.BUDGET_SPENT
+    assert found.network is None
+
+
+@pytest.mark.parametrize(
+    ("f", "said"),
+    [
+        (lambda x: x.sum(1) * np.nan, "f gave 4 non-finite values for 4 rows"),
+        (lambda x: x, r"f gave shape \(4, 6\) for 4 rows; \(4, 1\) was wanted"),
+        (lambda x: "text", "f gave a str"),
+        (lambda x: 1 / 0, "f raised ZeroDivisionError"),
+        (lambda x: RNG.normal(size=len(x)), "f is not deterministic"),
+        (3, "f is a int; a callable was wanted"),
+    ],
+)
+def test_a_bad_function_is_named(f: object, said: str) -> None:
+    with pytest.raises(BadFunction, match=said):
+        paramid.identify(f, inputs=6, neurons=4)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"inputs": 0, "neurons": 4}, "at least 1"),
+        ({"inputs": 6, "neurons": 4, "outer": "twos"}, "ones or free"),
+        ({"inputs": 6, "neurons": 4, "method": "truth"}, "control"),
+        ({"inputs": 6, "neurons": 4, "method": "spm:derivatives=exact"}, "needs derivatives"),
+    ],
+)
+def test_bad_options_are_one_line(options: dict[str, object], said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        paramid.identify(Watched(), **options)
+
+
+def test_a_method_that_declines_says_why() -> None:
+    found = paramid.identify(Watched(), inputs=6, neurons=16)
+    assert found.status is paramid.Status.DECLINED
+    assert "exceed" in found.reason

@@ -1,0 +1,87 @@
+"""Whatever a method does, its cell becomes a record and the others do not notice."""
+
+from pathlib import Path
+
+import pytest
+
+import paramid
+from paramid import Status, registry
+from paramid.plans import cell
+from paramid.record import Record
+from paramid.supervisor import Forkserver
+
+registry.add_plugin(Path(__file__).with_name("misbehaving.py"))
+TASK = "shallow:D=4,m=2"
+ENDINGS = {
+    "well": Status.FINISHED,
+    "nothing": Status.NO_ANSWER,
+    "declines": Status.DECLINED,
+    "raises": Status.RAISED,
+    "gives_up": Status.GAVE_UP,
+    "hangs": Status.TIMED_OUT,
+    "segfaults": Status.CRASHED,
+    "exits": Status.EXITED,
+    "eats": Status.OUT_OF_MEMORY,
+    "nan": Status.MALFORMED_CLAIM,
+    "shape": Status.MALFORMED_CLAIM,
+    "too_many": Status.MALFORMED_CLAIM,
+    "no_claim": Status.MALFORMED_CLAIM,
+    "undeclared": Status.RAISED,
+    "greedy": Status.BUDGET_SPENT,
+    "prints": Status.FINISHED,
+}
+
+
+@pytest.fixture(scope="module")
+def records() -> dict[str, Record]:
+    """Every misbehaviour, one after the other, in children of one server."""
+    made = {}
+    with Forkserver(threads=1) as server:
+        for how in ENDINGS:
+            planned = cell(
+                f"misbehaving:how={how}", TASK, seed=0, time_limit=2.0, query_limit=1000, memory_limit=4000.0
+            )
+            made[how] = server.run(planned, planned.key(), {}).record
+    return made
+
+
+@pytest.mark.parametrize("how", ENDINGS)
+def test_every_ending_is_its_own_status(how: str, records: dict[str, Record]) -> None:
+    assert records[how].status is ENDINGS[how], records[how]
+
+
+@pytest.mark.parametrize("how", [h for h in ENDINGS if h not in ("nothing", "declines")])
+def test_the_last_judged_claim_is_kept(how: str, records: dict[str, Record]) -> None:
+    assert records[how].claims[0].kind == "Network"
+    assert {"weight_error", "output_error"} <= set(records[how].metrics)
+
+
+def test_reasons_and_traces_tell(records: dict[str, Record]) -> None:
+    assert records["raises"].reason == "RuntimeError: planned"
+    assert "in _raises" in records["raises"].traceback
+    assert records["segfaults"].reason == "killed by signal 11 (SIGSEGV)"
+    assert records["greedy"].reason == "1000000 queries asked, 1000 granted"
+    assert records["undeclared"].reason.startswith("AccessRefused: derivatives were asked for")
+    assert "4 directions claimed, the teacher has 2" in records["too_many"].reason
+    assert records["hangs"].seconds == 2.0
+
+
+def test_the_last_lines_printed_are_kept(records: dict[str, Record]) -> None:
+    assert records["prints"].printed.endswith("line 199999\n")
+    assert len(records["prints"].printed) <= 16_384
+
+
+def test_a_cell_has_the_threads_and_memory_it_was_given(records: dict[str, Record]) -> None:
+    assert records["well"].threads == 1
+    assert records["well"].budget == {"seconds": 2.0, "queries": 1000, "memory_mb": 4000.0}
+    assert 0 < records["well"].peak_mb < 2000
+
+
+def test_throw_lets_the_error_out() -> None:
+    with pytest.raises(RuntimeError, match="planned"):
+        paramid.run("misbehaving:how=raises", TASK, throw=True)
+
+
+def test_a_record_survives_json() -> None:
+    record = paramid.run("truth", TASK, throw=True)
+    assert Record.from_json(record.to_json()) == record
