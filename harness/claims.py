@@ -35,10 +35,14 @@ class Claim:
 
     def problem(self, spec: Spec) -> str | None:
         """Why this cannot be judged as a claim about a teacher of that spec, or None."""
+        return self.non_finite() or self.misfit(spec)
+
+    def non_finite(self) -> str | None:
+        """Which of the tensors holds values that are no numbers, or None."""
         for name, value in self.arrays().items():
             if not bool(torch.isfinite(value).all()):
                 return f"{name} holds {int((~torch.isfinite(value)).sum())} non-finite values"
-        return self.misfit(spec)
+        return None
 
     def misfit(self, spec: Spec) -> str | None:  # noqa: ARG002 -- a claim without a shape fits every spec
         """Why the shapes do not fit the spec, or None."""
@@ -105,5 +109,5 @@ class Function(Claim):
 
 
 def own(value: Tensor) -> Tensor:
-    """A copy on the CPU, cut from any graph."""
-    return value.detach().to(device="cpu", copy=True)
+    """A float64 copy on the CPU, cut from any graph."""
+    return value.detach().to(device="cpu", dtype=torch.float64, copy=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from typing import cast
 
 import numpy as np
 import torch
@@ -37,6 +36,9 @@ class Unjudgeable(ValueError):
 
 def score(truth: Claim, claim: Claim) -> Metrics:
     """Every metric of a claim against the true claim of the same kind."""
+    claim = claim.copy()
+    if reason := claim.non_finite():
+        raise Unjudgeable(f"{type(claim).__name__}: {reason}")
     if isinstance(truth, Network) and isinstance(claim, Network):
         return score_network(truth, claim)
     if isinstance(truth, Directions) and isinstance(claim, Directions):
@@ -65,6 +67,7 @@ def score_gram(truth: Tensor, claim: Tensor) -> Metrics:
         raise Unjudgeable(f"the matrix has shape {tuple(claim.shape)}; {tuple(truth.shape)} was wanted")
     worst = float((truth - claim).abs().max())
     error = float((truth - claim).norm() / truth.norm())
+    error = math.inf if math.isnan(error) else error  # squares of huge weights overflow
     return {
         "gram_error": error,
         "identified": float(error < CLOSE),
@@ -153,11 +156,16 @@ def match(truth: Tensor, claim: Tensor, mirrored: Tensor | None) -> tuple[Tensor
     straight, turned = distances(truth, claim), distances(truth, -claim)
     use = turned < straight if mirrored is None else mirrored
     cost = torch.where(use, turned, straight).clamp(max=CAP)
-    pairs = cast("tuple[np.ndarray, np.ndarray]", linear_sum_assignment(cost.numpy()))
-    rows, columns = (torch.from_numpy(index) for index in pairs)
+    rows, columns = assign(cost)
     close = cost[rows, columns] < CAP
     rows, columns = rows[close], columns[close]
     return rows, columns, 1.0 - 2.0 * use[rows, columns].to(truth.dtype)
+
+
+def assign(cost: Tensor) -> tuple[Tensor, Tensor]:
+    """The one-to-one matching with the least sum of costs: rows and columns."""
+    rows, columns = linear_sum_assignment(cost.numpy())
+    return torch.from_numpy(rows), torch.from_numpy(columns)
 
 
 def distances(a: Tensor, b: Tensor) -> Tensor:
@@ -193,7 +201,7 @@ def gram(network: Network) -> Tensor:
 def span_of_squares(columns: Tensor) -> Tensor:
     """An orthonormal basis of span{w_k w_kᵀ}, as `Subspace` wants it."""
     i, j = torch.triu_indices(len(columns), len(columns), device=columns.device)
-    scale = torch.where(i == j, 1.0, CAP).to(columns.dtype)
+    scale = torch.ones_like(columns[i, 0]).masked_fill_(i != j, CAP)
     return torch.linalg.qr(columns[i] * columns[j] * scale[:, None])[0]
 
 
@@ -233,18 +241,23 @@ def _network(given: object, name: str, role: str) -> Network:
                 _tensor(given[0], role), _tensor(given[1], role), name, *(_tensor(a, role) for a in given[2:])
             )
     for key, value in network.arrays().items():
+        if not value.numel():
+            raise ValueError(f"{role}: {key} has shape {tuple(value.shape)}; at least 1 of everything was wanted")
         if not bool(torch.isfinite(value).all()):
             raise ValueError(f"{role}: {key} holds non-finite values")
     return network
 
 
 def _tensor(value: object, role: str) -> Tensor:
-    if isinstance(value, Tensor):
+    if isinstance(value, Tensor) and not value.is_complex():
         return value.detach().to(device="cpu", dtype=torch.float64)
     try:
-        return torch.from_numpy(np.array(value, dtype=np.float64))
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{role} holds a {type(value).__name__}; arrays of numbers were wanted") from error
+        numbers = np.asarray(value)
+        if value is not None and numbers.dtype.kind in "biuf":
+            return torch.from_numpy(numbers.astype(np.float64))
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(f"{role} holds a {type(value).__name__}; arrays of real numbers were wanted")
 
 
 def _mirrored(truth: Network, claim: Network, layer: int, last: bool) -> Tensor:
@@ -260,8 +273,11 @@ def _mirrored(truth: Network, claim: Network, layer: int, last: bool) -> Tensor:
 
 def _signs_right(truth: Tensor, claim: Tensor, mirrored: Tensor) -> float:
     """How many true neurons, matched up to sign, have the sign that their mirroring demands."""
-    rows, columns, signs = match(truth, claim, None)
-    return float((signs == 1.0 - 2.0 * mirrored[rows, columns].to(signs.dtype)).sum())
+    straight, turned = distances(truth, claim), distances(truth, -claim)
+    right = (straight <= turned) != mirrored
+    cost = torch.minimum(straight, turned) + TIE * ~right  # between w and -w, both there, the right one is meant
+    rows, columns = assign(cost)
+    return float(right[rows, columns].sum())
 
 
 def _spread(claim: Network, layer: int, rows: Tensor, width: int) -> Network:
@@ -299,6 +315,8 @@ def _sees_only_gram(network: Network) -> bool:
 
 def _bits(worst: float) -> float:
     """-log2 of an error, as far as a double can tell."""
+    if math.isnan(worst):
+        return -math.inf
     return min(float(BITS), -math.log2(worst)) if worst else float(BITS)
 
 

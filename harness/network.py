@@ -41,8 +41,8 @@ class Network(Claim):
                 "one of each for every layer was wanted"
             )
         for layer, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
-            fed = w.shape[0] if layer == 0 else self.weights[layer - 1].shape[-1]
-            if w.ndim != 2 or b.shape != (w.shape[1],) or w.shape[0] != fed:
+            fed = "inputs" if layer == 0 else self.weights[layer - 1].shape[-1]
+            if w.ndim != 2 or b.shape != (w.shape[1],) or (layer and w.shape[0] != fed):
                 raise ValueError(
                     f"layer {layer}: weights {tuple(w.shape)} and biases {tuple(b.shape)}; "
                     f"({fed}, width) and (width,) were wanted"
@@ -54,8 +54,8 @@ class Network(Claim):
     def shallow(cls, weights: Tensor, shifts: Tensor, name: str, outer: Tensor | None = None) -> Self:
         """f(x) = Σ_k a_k g(⟨w_k, x⟩ + τ_k) + c, with outer weights 1 unless given and c = 0."""
         outer = torch.ones_like(shifts) if outer is None else outer
-        a = outer.reshape(len(shifts), -1)
-        return cls((weights, a), (shifts, torch.zeros_like(a[0])), (name, "identity"))
+        a = outer[:, None] if outer.ndim == 1 else outer
+        return cls((weights, a), (shifts, a.new_zeros(a.shape[1:])), (name, "identity"))
 
     @property
     def inputs(self) -> int:

@@ -152,8 +152,9 @@ class CountingOracle:
     def moments(self, order: int, /) -> Tensor:
         """Exact Hermite coefficients; each call counts 1."""
         self._admit(Access.MOMENTS)
+        coefficient = self._granted("moments")
         self.usage.moments += 1
-        value: Tensor = self._granted("moments")(order)
+        value: Tensor = coefficient(order)
         return value.to(device=self._device, dtype=self._dtype, copy=True)
 
     @property

@@ -11,7 +11,7 @@ Reference: Rauchensteiner 2023, Algorithm 3.1 with the settings of §3.6.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from torch import Tensor
@@ -48,8 +48,10 @@ class HessianPipeline:
         ):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(known)} was wanted")
-        if min(self.h, self.h_dir, self.refine_lr) <= 0 or min(self.refine_batch, self.refine_epochs) < 1:
-            raise ValueError("h, h_dir, refine_lr, refine_batch and refine_epochs are to be positive")
+        for f in fields(self):
+            value = getattr(self, f.name)
+            if isinstance(value, int | float) and not value > 0:
+                raise ValueError(f"{f.name} is {value}; a positive number was wanted")
 
     @property
     def access(self) -> frozenset[Access]:
@@ -70,6 +72,8 @@ class HessianPipeline:
             return "needs to know the number of neurons"
         if m > max(1, limit):
             return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
+        if self.hessian_count is not None and self.hessian_count < m:
+            return f"{self.hessian_count} Hessians cannot span {m} dimensions"
         return None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:

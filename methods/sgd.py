@@ -42,8 +42,10 @@ class StochasticGradientDescent:
             raise ValueError(f"optimizer is {self.optimizer!r}; sgd or adam was wanted")
         if isinstance(self.lr, str) and self.lr != "auto":
             raise ValueError(f"lr is {self.lr!r}; a number or auto was wanted")
-        if min(self.batch, self.steps, self.N or 1) < 1 or (not isinstance(self.lr, str) and self.lr <= 0):
-            raise ValueError("lr, batch, N and steps are to be positive")
+        for name in ("lr", "batch", "N", "steps"):
+            value = getattr(self, name)
+            if isinstance(value, int | float) and not value > 0:
+                raise ValueError(f"{name} is {value}; a positive number was wanted")
 
     def declines(self, spec: Spec) -> str | None:
         """Trains whatever it can build."""
@@ -58,9 +60,9 @@ class StochasticGradientDescent:
         student, report, done = student_of(spec, run), 100, 0
         for done in self.train(student, spec, x, y, run):
             if done >= report:
-                yield snapshot(student)
+                yield snapshot(student, done)
                 report = math.ceil(1.5 * report)
-        yield snapshot(student)
+        yield snapshot(student, done)
 
     def train(self, student: Network, spec: Spec, x: Tensor, y: Tensor, run: Run) -> Iterator[int]:
         """Train `student` in place; the steps done, after each, until (1) is below 1e-8 at the end of an epoch."""
@@ -73,8 +75,6 @@ class StochasticGradientDescent:
                 done += 1
                 yield done
             loss = mean_squared_error(student, x, y)
-            if not math.isfinite(loss):
-                raise GiveUp(f"diverged within {done} steps")
             if loss < STOP:
                 return
 
@@ -132,8 +132,10 @@ def student_of(spec: Spec, run: Run) -> Network:
     return Network(tuple(weights), tuple(biases), spec.activations)
 
 
-def snapshot(student: Network) -> Network:
-    """The student as it is now."""
+def snapshot(student: Network, done: int) -> Network:
+    """The student as it is now, if it is still a network."""
+    if not all(bool(torch.isfinite(p).all()) for p in student.arrays().values()):
+        raise GiveUp(f"diverged within {done} steps")
     return student.with_layers([w.clone() for w in student.weights], [b.clone() for b in student.biases])
 
 

@@ -30,7 +30,7 @@ def places(d: int, device: torch.device) -> Tensor:
 def weights(d: int, device: torch.device, dtype: torch.dtype) -> Tensor:
     """1 on the diagonal, √2 off it."""
     i, j = triangle(d, device)
-    return torch.where(i == j, 1.0, math.sqrt(2)).to(dtype)
+    return torch.ones(len(i), device=device, dtype=dtype).masked_fill_(i != j, math.sqrt(2))
 
 
 def pack(matrices: Tensor) -> Tensor:

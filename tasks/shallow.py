@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import torch
+
 from paramid import judging, streams
 from paramid.activations import activation as named
 from paramid.claims import Claim, Directions, Gram, Subspace

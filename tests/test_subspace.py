@@ -4,15 +4,15 @@ import math
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from torch import Tensor
+
 from paramid import Run
 from paramid.judging import score_subspace, span_of_squares
 from paramid.methods import symmetric
 from paramid.methods.subspace import Projector, leading_span
-from torch import Tensor
 
-law = settings(derandomize=True, deadline=None, max_examples=15)
 dimensions, seeds = st.integers(3, 8), st.integers(0, 10**6)
 
 
@@ -33,7 +33,6 @@ def test_the_planted_span_is_recovered_from_few_and_from_many_rows(d: int, m: in
     assert score_subspace(span_of_squares(w), span.basis)["subspace_error"] < 1e-9
 
 
-@law
 @given(d=dimensions, seed=seeds, extra=st.integers(0, 30))
 def test_basis_and_rest_are_together_one_orthonormal_basis(d: int, seed: int, extra: int) -> None:
     span = leading_span(planted(d, d, seed, d + extra)[1], d, d)
@@ -56,7 +55,6 @@ def test_small_singular_values_survive_many_rows() -> None:
     assert leading_span(rows, 4, 5).gap == pytest.approx(1e10, rel=0.9)
 
 
-@law
 @given(d=dimensions, m=st.integers(1, 6), seed=seeds)
 def test_a_projector_and_its_complement_agree(d: int, m: int, seed: int) -> None:
     span = leading_span(planted(d, m, seed, m)[1], m, d)
@@ -72,7 +70,6 @@ def test_the_projector_takes_the_form_with_fewer_columns(m: int, complement: boo
     assert (p.complement, p.basis.shape) == (complement, (10, columns))
 
 
-@law
 @given(d=st.integers(4, 8), seed=seeds)
 def test_energy_is_the_quadratic_form_of_the_inverse_gram_matrix(d: int, seed: int) -> None:
     w, _ = planted(d, d, seed, d)
@@ -84,7 +81,6 @@ def test_energy_is_the_quadratic_form_of_the_inverse_gram_matrix(d: int, seed: i
     torch.testing.assert_close(p.energy(w.T), torch.ones(d, dtype=w.dtype))
 
 
-@law
 @given(d=dimensions, m=st.integers(1, 5), seed=seeds)
 def test_the_gradient_of_energy_is_four_times_the_pull(d: int, m: int, seed: int) -> None:
     p = Projector(leading_span(planted(d, m, seed, m)[1], m, d).basis, False, d)
@@ -94,7 +90,6 @@ def test_the_gradient_of_energy_is_four_times_the_pull(d: int, m: int, seed: int
     torch.testing.assert_close(difference, 4 * (p.pull(u) * along).sum(1), rtol=1e-6, atol=1e-7)
 
 
-@law
 @given(d=dimensions, m=st.integers(1, 5), seed=seeds)
 def test_the_pull_is_the_projected_square_applied_to_its_root(d: int, m: int, seed: int) -> None:
     basis = leading_span(planted(d, m, seed, m)[1], m, d).basis
