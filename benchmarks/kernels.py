@@ -12,20 +12,20 @@ CPU = torch.device("cpu")
 
 
 class Kernel:
-    """A teacher, its oracle and a stream; `shape` is (D, m)."""
+    """A teacher, its oracle and a stream; `shape` holds its sizes."""
 
-    params = ((10, 20), (20, 160))
+    params = ("D=10,m=20", "D=20,m=160")
     param_names = ("shape",)
     version = "1"
     timeout = 120
 
-    def setup(self, shape: tuple[int, int]) -> None:
+    def setup(self, shape: str) -> None:
         torch.set_num_threads(1)
-        self.d, self.m = shape
-        family = task(f"shallow:D={self.d},m={self.m}")
-        self.teacher: Network = family.draw(0)
+        self.family = task(f"shallow:{shape}")
+        self.d, self.m = self.family.spec.inputs, self.family.spec.widths[0]
+        self.teacher: Network = self.family.draw(0)
         self.run = Run.seeded(0)
-        self.oracle = CountingOracle(self.teacher, family.spec, access=frozenset(Access), seed=0, device=CPU)
+        self.oracle = CountingOracle(self.teacher, self.family.spec, access=frozenset(Access), seed=0, device=CPU)
         self.prepare()
 
     def prepare(self) -> None:
@@ -38,10 +38,10 @@ class HessianStencil(Kernel):
     def prepare(self) -> None:
         self.x = self.run.normal(10, self.d)
 
-    def time_thesis(self, shape: tuple[int, int]) -> None:
+    def time_thesis(self, shape: str) -> None:
         hessians.sample_hessians(self.oracle, self.x, h=1e-2)
 
-    def time_symmetric(self, shape: tuple[int, int]) -> None:
+    def time_symmetric(self, shape: str) -> None:
         hessians.sample_hessians(self.oracle, self.x, h=1e-2, stencil="symmetric")
 
 
@@ -53,13 +53,13 @@ class Directions(Kernel):
         self.span = subspace.leading_span(self.rows, self.m, self.d)
         self.u, self.c = self.run.sphere(100, self.d), self.run.normal(100, self.m)
 
-    def time_subspace(self, shape: tuple[int, int]) -> None:
+    def time_subspace(self, shape: str) -> None:
         subspace.leading_span(self.rows, self.m, self.d)
 
-    def time_power_step(self, shape: tuple[int, int]) -> None:
+    def time_power_step(self, shape: str) -> None:
         power_ascent.ascend(self.span.projector(), self.u, step=2.0, steps=1, tol=0.0)
 
-    def time_spectral_step(self, shape: tuple[int, int]) -> None:
+    def time_spectral_step(self, shape: str) -> None:
         spectral_ascent.ascend(self.span.basis, self.d, self.c, step=10.0, steps=1, tol=0.0)
 
 
@@ -70,7 +70,7 @@ class Training(Kernel):
         self.x = self.run.normal(64, self.d)
         self.y = self.teacher(self.x)
 
-    def time_loss_gradient(self, shape: tuple[int, int]) -> None:
+    def time_loss_gradient(self, shape: str) -> None:
         loss_gradient(self.teacher, self.x, self.y)
 
 
@@ -78,7 +78,7 @@ class Judge(Kernel):
     """Two unrelated networks before the judge."""
 
     def prepare(self) -> None:
-        self.other = task(f"shallow:D={self.d},m={self.m}").draw(1)
+        self.other = self.family.draw(1)
 
-    def time_score_network(self, shape: tuple[int, int]) -> None:
+    def time_score_network(self, shape: str) -> None:
         judging.score_network(self.teacher, self.other)

@@ -2,7 +2,7 @@
 
 import types
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -54,20 +54,16 @@ def configure(cls: type[T], name: Name) -> T:
         raise UsageError(f"{name}: {error}") from error
 
 
-def describe(instance: object, base: str) -> str:
-    """The canonical text of a configured instance: `base` and the options that differ from their defaults."""
-    options = []
-    for f in fields(instance):  # type: ignore[arg-type]  # a dataclass instance
-        value = getattr(instance, f.name)
-        default = f.default_factory() if f.default_factory is not MISSING else f.default
-        if f.init and value != default:
-            options.append((f.name, write(value)))
-    return str(Name(base, tuple(options)))
+def describe(instance: object, name: Name) -> str:
+    """The canonical text of a configured instance: the options of `name`, in the order of the fields."""
+    given = dict(name.options)
+    options = ((option, text) for option, text in settings(instance).items() if option in given)
+    return str(Name(name.base, tuple(options)))
 
 
 def settings(instance: object) -> Mapping[str, str]:
     """Every option of an instance as text."""
-    return {f.name: write(getattr(instance, f.name)) for f in fields(instance)}  # type: ignore[arg-type]
+    return {f.name: write(getattr(instance, f.name)) for f in fields(instance) if f.init}  # type: ignore[arg-type]
 
 
 def write(value: object) -> str:

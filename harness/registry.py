@@ -71,9 +71,9 @@ def task(text: str) -> Task:
 
 
 def canonical(group: str, text: str) -> str:
-    """The one text of a configured name: options that differ from the defaults, in the order of the fields."""
+    """The text of a configured name as records hold it: the options given, in the order of the fields."""
     name = Name.parse(text)
-    return naming.describe(_configured(group, text), name.base)
+    return naming.describe(_configured(group, text), name)
 
 
 def target(group: str, base: str) -> str:

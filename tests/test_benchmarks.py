@@ -56,7 +56,7 @@ def test_what_is_no_number_is_as_bad_as_can_be(value: float) -> None:
 def test_every_kernel_runs(name: str) -> None:
     if not issubclass(getattr(kernels, name), kernels.Kernel):
         return
-    benchmark, shape = getattr(kernels, name)(), (5, 3)
+    benchmark, shape = getattr(kernels, name)(), "D=5,m=3"
     benchmark.setup(shape)
     timed = [getattr(benchmark, n) for n in dir(benchmark) if n.startswith("time_")]
     assert timed or name == "Kernel"
