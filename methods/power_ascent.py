@@ -16,13 +16,10 @@ from torch import Tensor
 
 from paramid.methods.subspace import Projector
 
-CHUNK = 2**23  # doubles of intermediate
-
 
 def ascend(p: Projector, u: Tensor, *, step: float, steps: int, tol: float) -> Tensor:
     """Iterate (2) from unit rows `u` (starts, d). A start that moves by less than `tol` has arrived and stays."""
-    at_once = max(1, CHUNK // p.d**2)
-    return torch.cat([_ascend(p, rows, step, steps, tol) for rows in u.split(at_once)])
+    return torch.cat([_ascend(p, rows, step, steps, tol) for rows in u.split(p.at_once)])
 
 
 def _ascend(p: Projector, u: Tensor, step: float, steps: int, tol: float) -> Tensor:

@@ -1,7 +1,7 @@
 """The span of w_k w_kᵀ from noisy Hessians: leading singular vectors, and the projector in its cheaper form.
 
 All Hessians of f(x) = Σ_k g(⟨w_k, x⟩ + τ_k) lie in W = span{w_k w_kᵀ}, of dimension m. Stacked as rows, their first m
-right singular vectors estimate W. The projector is P = B Bᵀ, or I - C Cᵀ over the complement where that is smaller.
+right singular vectors estimate W. Its projector is kept over the span or over the complement, whichever is smaller.
 
 Reference: Rauchensteiner 2023, Algorithm 3.2 lines 1-3.
 """
@@ -14,25 +14,49 @@ from torch import Tensor
 
 from paramid.methods import symmetric
 
+CHUNK = 2**17  # doubles of intermediate: what a core's cache holds
+
 
 @dataclass(frozen=True)
 class Projector:
-    """The orthogonal projector onto a span of packed symmetric matrices (columns of an orthonormal `basis`)."""
+    """The orthogonal projector onto a span of symmetric matrices.
 
-    basis: Tensor  # of the span, or of its complement
+    Kept as orthonormal `matrices` (k, d, d) of the span or of its complement: with C_j u at hand, the coefficients
+    c_j = uᵀ C_j u and Σ_j c_j C_j u cost one product of matrices and no rearrangement.
+    """
+
+    matrices: Tensor
     complement: bool
-    d: int
+
+    @property
+    def at_once(self) -> int:
+        """Rows whose intermediates stay in the cache."""
+        k, d, _ = self.matrices.shape
+        return max(1, CHUNK // (k * d)) if k else CHUNK
 
     def energy(self, u: Tensor) -> Tensor:
         """Φ(u) = ‖P(u uᵀ)‖² for unit rows u."""
-        squared = (symmetric.squares(u) @ self.basis).square().sum(1)
+        squared = torch.cat([self._images(rows)[1].square().sum((1, 2)) for rows in u.split(self.at_once)])
         return 1 - squared if self.complement else squared
 
     def pull(self, u: Tensor) -> Tensor:
         """P(u uᵀ) u for unit rows u."""
-        part = (symmetric.squares(u) @ self.basis) @ self.basis.T
-        inner = (symmetric.unpack(part, self.d) @ u[:, :, None])[:, :, 0]
+        parts = []
+        for rows in u.split(self.at_once):
+            images, coefficients = self._images(rows)
+            parts.append((coefficients.transpose(1, 2) @ images)[:, 0])
+        inner = torch.cat(parts)
         return u - inner if self.complement else inner
+
+    def _images(self, u: Tensor) -> tuple[Tensor, Tensor]:
+        """C_j u, (rows, k, d), and uᵀ C_j u, (rows, k, 1)."""
+        images = (u @ self.matrices.flatten(0, 1).T).view(len(u), *self.matrices.shape[:2])
+        return images, images @ u[:, :, None]
+
+
+def projector(columns: Tensor, complement: bool, d: int) -> Projector:
+    """The projector onto the span of packed orthonormal `columns`, or onto what is orthogonal to them."""
+    return Projector(symmetric.unpack(columns.T, d), complement)
 
 
 @dataclass(frozen=True)
@@ -47,7 +71,8 @@ class Span:
     def projector(self) -> Projector:
         """P in the form with fewer columns."""
         smaller = self.rest.shape[1] < self.basis.shape[1]
-        return Projector(self.rest if smaller else self.basis, smaller, self.d)
+        columns = self.rest if smaller else self.basis
+        return projector(columns, smaller, self.d)
 
 
 def leading_span(rows: Tensor, m: int, d: int) -> Span:

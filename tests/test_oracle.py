@@ -166,6 +166,32 @@ def test_samples_past_the_grant_are_refused_when_asked(granted: int, extra: int)
     assert len(kept.tensors()[0]) == len(kept) == teacher.rows == asked.usage.samples == granted
 
 
+@given(parts=st.lists(st.integers(1, 9), min_size=1, max_size=6))
+def test_the_grant_is_the_sum_of_all_calls(parts: list[int]) -> None:
+    asked, _ = setting(samples=sum(parts))
+    for n in parts:
+        asked.sample(n)
+    with pytest.raises(BudgetSpent, match=f"{sum(parts) + 1} samples asked, {sum(parts)} granted"):
+        asked.sample(1)
+
+
+def test_rows_shown_to_a_teacher_that_fails_are_counted() -> None:
+    spec = Spec(inputs=3, widths=(1,), activations=("tanh", "identity"))
+    asked = CountingOracle(lambda x: x.item(), spec, access=EVERYTHING, seed=0, device=CPU)
+    with pytest.raises(RuntimeError, match="Tensor"):
+        asked.query(points(5))
+    assert asked.usage == Usage(queries=5)
+
+
+def test_no_answer_carries_the_graph_of_a_teacher() -> None:
+    asked, teacher = setting()
+    for value in teacher.network.arrays().values():
+        value.requires_grad_()
+    x = points(4)
+    answers = [asked.query(x), asked.gradient(x), asked.hessian(x), asked.sample(4).tensors()[1]]
+    assert not any(y.requires_grad for y in answers)
+
+
 @pytest.mark.parametrize("n", [0, -3])
 def test_samples_come_in_positive_numbers(n: int) -> None:
     with pytest.raises(ValueError, match=f"{n} samples were asked for; at least 1 was wanted"):

@@ -9,7 +9,7 @@ from torch import Tensor
 from paramid import Run
 from paramid.judging import span_of_squares
 from paramid.methods import power_ascent, symmetric
-from paramid.methods.subspace import Projector, leading_span
+from paramid.methods.subspace import Projector, leading_span, projector
 
 seeds = st.integers(0, 10**6)
 
@@ -20,7 +20,7 @@ def planted(d: int, m: int, seed: int) -> tuple[Tensor, Projector]:
 
 
 def ends(p: Projector, starts: int, *, step: float = 1.0, steps: int = 3000) -> Tensor:
-    return power_ascent.ascend(p, Run.seeded(99).sphere(starts, p.d), step=step, steps=steps, tol=1e-13)
+    return power_ascent.ascend(p, Run.seeded(99).sphere(starts, p.matrices.shape[2]), step=step, steps=steps, tol=1e-13)
 
 
 @pytest.mark.parametrize(("m", "step"), [(30, 1.0), (30, 2.0), (45, 2.0)])
@@ -35,7 +35,7 @@ def test_every_start_ends_at_a_planted_direction(m: int, step: float) -> None:
 def test_all_planted_directions_are_found_once_in_both_forms(complement: bool) -> None:
     w, _ = planted(12, 30, 0)
     span = leading_span(span_of_squares(w).T, 30, 12)
-    p = Projector(span.rest if complement else span.basis, complement, 12)
+    p = projector(span.rest if complement else span.basis, complement, 12)
     u = ends(p, 373)
     found = power_ascent.distinct(u, p.energy(u), threshold=0.9, most=60)
     assert sorted((found @ w).abs().argmax(1).tolist()) == list(range(30))
@@ -54,12 +54,12 @@ def test_energy_never_falls_whatever_the_span(d: int, m: int, seed: int, step: f
 
 @pytest.mark.parametrize("complement", [False, True])
 def test_one_step_is_half_a_gradient_of_the_energy(complement: bool) -> None:
-    p = Projector(leading_span(Run.seeded(0).normal(9, 10), 4, 4).basis, False, 4)
+    p = projector(leading_span(Run.seeded(0).normal(9, 10), 4, 4).basis, False, 4)
     u, step = Run.seeded(1).sphere(5, 4).requires_grad_(), 0.7
     (gradient,) = torch.autograd.grad(p.energy(u).sum(), u)
     after = u.detach() + step / 2 * gradient
-    span = leading_span(p.basis.T, 4, 4)
-    same = Projector(span.rest, True, 4) if complement else p
+    span = leading_span(symmetric.pack(p.matrices), 4, 4)
+    same = projector(span.rest, True, 4) if complement else p
     found = power_ascent.ascend(same, u.detach(), step=step, steps=1, tol=0.0)
     torch.testing.assert_close(found, after / after.norm(dim=1, keepdim=True))
 
@@ -94,7 +94,7 @@ def test_a_start_that_has_arrived_stays_while_the_others_move_on() -> None:
 def test_the_spurious_maximum_of_lemma_2_19_is_rejected_by_the_threshold(weight: float) -> None:
     w, u = torch.eye(5, dtype=torch.float64)[:2]
     mixture = (1 - weight) ** 0.5 * symmetric.squares(w) - weight**0.5 * symmetric.squares(u)
-    p = Projector(mixture[:, None], False, 5)
+    p = projector(mixture[:, None], False, 5)
     near_u = u + 0.05 * Run.seeded(0).normal(8, 5)
     starts = torch.cat([near_u, Run.seeded(1).normal(8, 5) * 0.05 + w])
     found = power_ascent.ascend(p, starts / starts.norm(dim=1, keepdim=True), step=1.0, steps=20000, tol=1e-13)

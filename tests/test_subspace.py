@@ -11,7 +11,7 @@ from torch import Tensor
 from paramid import Run
 from paramid.judging import score_subspace, span_of_squares
 from paramid.methods import symmetric
-from paramid.methods.subspace import Projector, leading_span
+from paramid.methods.subspace import leading_span, projector
 
 dimensions, seeds = st.integers(3, 8), st.integers(0, 10**6)
 
@@ -58,7 +58,7 @@ def test_small_singular_values_survive_many_rows() -> None:
 @given(d=dimensions, m=st.integers(1, 6), seed=seeds)
 def test_a_projector_and_its_complement_agree(d: int, m: int, seed: int) -> None:
     span = leading_span(planted(d, m, seed, m)[1], m, d)
-    inside, outside = Projector(span.basis, False, d), Projector(span.rest, True, d)
+    inside, outside = projector(span.basis, False, d), projector(span.rest, True, d)
     u = Run.seeded(seed + 1).sphere(9, d)
     torch.testing.assert_close(inside.energy(u), outside.energy(u))
     torch.testing.assert_close(inside.pull(u), outside.pull(u))
@@ -67,13 +67,13 @@ def test_a_projector_and_its_complement_agree(d: int, m: int, seed: int) -> None
 @pytest.mark.parametrize(("m", "complement", "columns"), [(2, False, 2), (5, False, 5), (6, True, 4), (9, True, 1)])
 def test_the_projector_takes_the_form_with_fewer_columns(m: int, complement: bool, columns: int) -> None:
     p = leading_span(Run.seeded(0).normal(12, 10), m, 4).projector()
-    assert (p.complement, p.basis.shape) == (complement, (10, columns))
+    assert (p.complement, p.matrices.shape) == (complement, (columns, 4, 4))
 
 
 @given(d=st.integers(4, 8), seed=seeds)
 def test_energy_is_the_quadratic_form_of_the_inverse_gram_matrix(d: int, seed: int) -> None:
     w, _ = planted(d, d, seed, d)
-    p = Projector(span_of_squares(w), False, d)
+    p = projector(span_of_squares(w), False, d)
     u = Run.seeded(seed + 1).sphere(9, d)
     b = (u @ w) ** 2
     wanted = (b * torch.linalg.solve((w.T @ w) ** 2, b.T).T).sum(1)
@@ -83,7 +83,7 @@ def test_energy_is_the_quadratic_form_of_the_inverse_gram_matrix(d: int, seed: i
 
 @given(d=dimensions, m=st.integers(1, 5), seed=seeds)
 def test_the_gradient_of_energy_is_four_times_the_pull(d: int, m: int, seed: int) -> None:
-    p = Projector(leading_span(planted(d, m, seed, m)[1], m, d).basis, False, d)
+    p = projector(leading_span(planted(d, m, seed, m)[1], m, d).basis, False, d)
     run, h = Run.seeded(seed + 1), 1e-5
     u, along = run.sphere(9, d), run.normal(9, d)
     difference = (p.energy(u + h * along) - p.energy(u - h * along)) / (2 * h)
@@ -95,5 +95,5 @@ def test_the_pull_is_the_projected_square_applied_to_its_root(d: int, m: int, se
     basis = leading_span(planted(d, m, seed, m)[1], m, d).basis
     u = Run.seeded(seed + 1).sphere(1, d)
     projected = symmetric.unpack(basis @ (basis.T @ symmetric.squares(u)[0]), d)
-    torch.testing.assert_close(Projector(basis, False, d).pull(u)[0], projected @ u[0])
-    torch.testing.assert_close(Projector(basis, False, d).energy(u)[0], projected.square().sum())
+    torch.testing.assert_close(projector(basis, False, d).pull(u)[0], projected @ u[0])
+    torch.testing.assert_close(projector(basis, False, d).energy(u)[0], projected.square().sum())
