@@ -8,7 +8,7 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.judging import span_of_squares
-from paramid.methods import power_ascent, symmetric
+from paramid.methods import power_ascent, subspace, symmetric
 from paramid.methods.subspace import Projector, leading_span, projector
 
 seeds = st.integers(0, 10**6)
@@ -77,7 +77,7 @@ def test_ascent_stays_on_the_sphere_and_does_not_write_to_its_starts() -> None:
 def test_starts_do_not_see_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     _, p = planted(6, 8, 0)
     together = ends(p, 40, steps=50)
-    monkeypatch.setattr(power_ascent, "CHUNK", 36 * 7)
+    monkeypatch.setattr(subspace, "CHUNK", 36 * 7 * 8)
     torch.testing.assert_close(ends(p, 40, steps=50), together)
     assert len(ends(p, 40, steps=0)) == 40
 

@@ -1,0 +1,68 @@
+"""What the documents say is true: their code runs, their commands parse, every metric is explained."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from paramid import plans, registry
+from paramid.cli import build_parser
+from paramid.metrics import METRICS
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+
+
+def test_the_code_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names: dict[str, object] = {"__name__": "readme"}
+    for code in blocks("python"):
+        exec(compile(code, "README.md", "exec"), names)
+    said = capsys.readouterr().out
+    assert "Status.FINISHED" in said
+    assert "\n1.0 " in said
+    plugin = tmp_path / "halves.py"
+    plugin.write_text(blocks("python")[-1])
+    registry.add_plugin(plugin)
+    from paramid import run
+
+    assert run("halves", "shallow:D=5,m=3", throw=True).answered
+
+
+@pytest.mark.parametrize(
+    "line", [li for block in blocks("sh") for li in block.splitlines() if li.startswith("paramid")]
+)
+def test_the_commands_of_the_readme_parse(line: str) -> None:
+    build_parser().parse_args(shlex.split(line)[1:])
+
+
+@pytest.mark.parametrize("target", re.findall(r"^make (\w+)", README, flags=re.MULTILINE))
+def test_the_targets_of_the_readme_exist(target: str) -> None:
+    assert re.search(rf"^{target}:", (ROOT / "Makefile").read_text(), flags=re.MULTILINE)
+
+
+def test_every_metric_is_explained() -> None:
+    page = (ROOT / "docs" / "metrics.md").read_text()
+    assert not [name for name in METRICS if f"`{name}`" not in page]
+
+
+def test_the_table_of_the_readme_is_the_quick_suite() -> None:
+    table = README.split("<!-- end of table -->")[0].split("-->")[1]
+    rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in table.strip().splitlines()[2:]]
+    shown = {(task, method.strip("()")) for task, method in rows}
+    assert shown == {(cell.task, cell.method) for cell in plans.suite("quick").cells()}
+
+
+def test_readme_names_every_entry() -> None:
+    for group in ("methods", "tasks"):
+        for name in registry.BUILT_IN[group]:
+            assert name in ("truth", "random") or f"| `{name}` |" in README
+
+
+@pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)\)", README))
+def test_links_lead_somewhere(link: str) -> None:
+    assert (ROOT / link).exists()
