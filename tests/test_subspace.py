@@ -10,7 +10,7 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.judging import score_subspace, span_of_squares
-from paramid.methods import symmetric
+from paramid.methods import subspace, symmetric
 from paramid.methods.subspace import leading_span, projector
 
 dimensions, seeds = st.integers(3, 8), st.integers(0, 10**6)
@@ -62,6 +62,16 @@ def test_a_projector_and_its_complement_agree(d: int, m: int, seed: int) -> None
     u = Run.seeded(seed + 1).sphere(9, d)
     torch.testing.assert_close(inside.energy(u), outside.energy(u))
     torch.testing.assert_close(inside.pull(u), outside.pull(u))
+
+
+@pytest.mark.parametrize("m", [3, 8])
+def test_rows_are_answered_alike_alone_and_in_batches(m: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    p, u = leading_span(Run.seeded(0).normal(12, 10), m, 4).projector(), Run.seeded(1).sphere(23, 4)
+    energy, pull = p.energy(u), p.pull(u)
+    monkeypatch.setattr(subspace, "CHUNK", 60)
+    assert p.at_once in (5, 7)
+    torch.testing.assert_close(p.energy(u), energy)
+    torch.testing.assert_close(p.pull(u), pull)
 
 
 @pytest.mark.parametrize(("m", "complement", "columns"), [(2, False, 2), (5, False, 5), (6, True, 4), (9, True, 1)])
