@@ -24,7 +24,7 @@ demo: $(READY)
 	$(BIN)/paramid compare --suite quick --store $(STORE)
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n auto
 
 check: lint types test
 
