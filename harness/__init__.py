@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from paramid.contracts import Task as Task
     from paramid.identification import Found as Found
     from paramid.identification import identify as identify
-    from paramid.judging import judge as judge
     from paramid.network import Network as Network
     from paramid.oracle import BudgetSpent as BudgetSpent
     from paramid.oracle import Oracle as Oracle
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from paramid.registry import task as task
     from paramid.runner import compare as compare
     from paramid.runner import run as run
+    from paramid.scoring import judge as judge
     from paramid.spec import Access as Access
     from paramid.spec import Spec as Spec
     from paramid.status import Status as Status
@@ -61,7 +61,7 @@ EXPORTS = {
     "activation": "activations",
     "compare": "runner",
     "identify": "identification",
-    "judge": "judging",
+    "judge": "scoring",
     "method": "registry",
     "run": "runner",
     "task": "registry",

@@ -11,13 +11,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-import numpy as np
 import torch
 from scipy.optimize import linear_sum_assignment
 from torch import Tensor
 
 from paramid import network as networks
-from paramid import streams
 from paramid.activations import activation as named_activation
 from paramid.claims import Claim, Directions, Gram, Subspace
 from paramid.network import Network
@@ -52,7 +50,9 @@ def score(truth: Claim, claim: Claim) -> Metrics:
 
 def score_subspace(truth: Tensor, claim: Tensor) -> Metrics:
     """Sine of the largest principal angle, and ‖P - P̂‖_F; a span of another dimension is off by a whole axis."""
-    q, p = (torch.linalg.qr(basis)[0] for basis in (truth, claim))
+    (q, _), (p, r) = torch.linalg.qr(truth), torch.linalg.qr(claim)
+    if (claim.shape[1] and float(r.diagonal().abs().min()) < 1e-12 * float(r.abs().max())) or not bool(r.any()):
+        raise Unjudgeable(f"the {claim.shape[1]} columns of the basis are dependent")
     outside, missing = p - q @ (q.T @ p), q - p @ (p.T @ q)
     sine = max(_spectral(outside), _spectral(missing))
     return {
@@ -66,7 +66,8 @@ def score_gram(truth: Tensor, claim: Tensor) -> Metrics:
     if truth.shape != claim.shape:
         raise Unjudgeable(f"the matrix has shape {tuple(claim.shape)}; {tuple(truth.shape)} was wanted")
     worst = float((truth - claim).abs().max())
-    error = float((truth - claim).norm() / truth.norm())
+    gap, size = float((truth - claim).norm()), float(truth.norm())
+    error = gap / size if size else (math.inf if gap else 0.0)
     error = math.inf if math.isnan(error) else error  # squares of huge weights overflow
     return {
         "gram_error": error,
@@ -77,11 +78,12 @@ def score_gram(truth: Tensor, claim: Tensor) -> Metrics:
 
 
 def score_directions(truth: Tensor, claim: Tensor) -> Metrics:
-    """Columns matched up to sign."""
+    """Columns matched up to sign; a zero column is no direction and costs what silence costs."""
     rows, columns, _ = match(truth, claim, None)
     distances = truth.new_full((truth.shape[1],), CAP)
     a, b = truth[:, rows], claim[:, columns]
-    distances[rows] = torch.minimum((a - b).norm(dim=0), (a + b).norm(dim=0)).clamp(max=CAP)
+    gaps = torch.minimum((a - b).norm(dim=0), (a + b).norm(dim=0)).clamp(max=CAP)
+    distances[rows] = torch.where(b.norm(dim=0) > 0, gaps, CAP)
     return _weight_metrics([distances], excess=claim.shape[1] - len(columns))
 
 
@@ -108,7 +110,7 @@ def score_network(truth: Network, claim: Network) -> Metrics:
         "outer_error": outer,
         "sign_accuracy": sign_share,
     }
-    worst = max(metrics["bias_error_max"], outer, _largest_entry(truth, aligned, found))
+    worst = max(metrics["bias_error_max"], outer, _largest_entry(truth, aligned))
     right = metrics["weight_error"] < CLOSE and sign_share == 1 and max(metrics["bias_error"], outer) < SHIFT
     metrics |= {
         "identified": float(right and not excess),
@@ -205,61 +207,6 @@ def span_of_squares(columns: Tensor) -> Tensor:
     return torch.linalg.qr(columns[i] * columns[j] * scale[:, None])[0]
 
 
-def judge(truth: object, estimate: object, *, activation: str = "tanh") -> Metrics:
-    """Score any two networks modulo symmetry.
-
-    Each may be a `Network`, a pair `(weights, biases)` of lists of numpy or torch arrays with weights `(in, out)`, or
-    for one hidden layer `(W, b)` with outer weights 1, or `(W, b, a)`. `activation` is that of the hidden layers.
-
-    Examples
-    --------
-    >>> import numpy as np, paramid
-    >>> W, b = np.eye(3), np.zeros(3)
-    >>> paramid.judge((W, b), (W[:, ::-1], b))["weight_error"]
-    0.0
-    """
-    a, b = _network(truth, activation, "truth"), _network(estimate, activation, "estimate")
-    metrics = score_network(a, b)
-    x = streams.normal(10_000, a.inputs, streams.generator(0, "judge"), torch.device("cpu"), torch.float64)
-    return {**metrics, **score_outputs(a, b, x.split(1000))}
-
-
-def _network(given: object, name: str, role: str) -> Network:
-    """A finite float64 CPU network from what people hold in their hands."""
-    if isinstance(given, Network):
-        network = given.to("cpu", torch.float64)
-    else:
-        if not isinstance(given, tuple | list) or not 2 <= len(given) <= 3:
-            raise ValueError(
-                f"{role} is a {type(given).__name__}; a Network, (weights, biases) or (W, b, a) was wanted"
-            )
-        if isinstance(given[0], tuple | list):
-            weights, biases = ([_tensor(v, role) for v in layers] for layers in given[:2])
-            network = Network(tuple(weights), tuple(biases), (name,) * (len(weights) - 1) + ("identity",))
-        else:
-            network = Network.shallow(
-                _tensor(given[0], role), _tensor(given[1], role), name, *(_tensor(a, role) for a in given[2:])
-            )
-    for key, value in network.arrays().items():
-        if not value.numel():
-            raise ValueError(f"{role}: {key} has shape {tuple(value.shape)}; at least 1 of everything was wanted")
-        if not bool(torch.isfinite(value).all()):
-            raise ValueError(f"{role}: {key} holds non-finite values")
-    return network
-
-
-def _tensor(value: object, role: str) -> Tensor:
-    if isinstance(value, Tensor) and not value.is_complex():
-        return value.detach().to(device="cpu", dtype=torch.float64)
-    try:
-        numbers = np.asarray(value)
-        if value is not None and numbers.dtype.kind in "biuf":
-            return torch.from_numpy(numbers.astype(np.float64))
-    except (TypeError, ValueError):
-        pass
-    raise ValueError(f"{role} holds a {type(value).__name__}; arrays of real numbers were wanted")
-
-
 def _mirrored(truth: Network, claim: Network, layer: int, last: bool) -> Tensor:
     """Which pairs (true, claimed) are compared as mirror images."""
     symmetry = named_activation(truth.activations[layer]).symmetry
@@ -302,10 +249,8 @@ def _weight_metrics(distances: list[Tensor], excess: int) -> Metrics:
     return metrics
 
 
-def _largest_entry(truth: Network, aligned: Network, found: list[Tensor]) -> float:
-    """The largest error of a single hidden weight."""
-    if not all(bool(hit.all()) for hit in found):
-        return CAP
+def _largest_entry(truth: Network, aligned: Network) -> float:
+    """The largest error of a single weight."""
     return max(float((a - b).abs().max()) for a, b in zip(truth.weights, aligned.weights, strict=True))
 
 

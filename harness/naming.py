@@ -32,7 +32,7 @@ class Name:
             pairs.append((option, value))
         if len(dict(pairs)) < len(pairs):
             raise UsageError(f"{text!r} gives an option twice")
-        return cls(base, tuple(pairs))
+        return cls(base.strip(), tuple(pairs))
 
     def __str__(self) -> str:
         options = ",".join(f"{option}={value}" for option, value in self.options)

@@ -11,6 +11,7 @@ from paramid import Access, Claim, Directions, GiveUp, Network, Run, Spec, Subsp
 from paramid.methods.hessian_pipeline import HessianPipeline, sparse
 from paramid.methods.spectral_norm import SpectralNormAscent
 from paramid.methods.spm import SubspacePowerMethod
+from paramid.methods.subspace import leading_span
 from paramid.oracle import CountingOracle
 
 METHODS = [SubspacePowerMethod, SpectralNormAscent]
@@ -119,6 +120,36 @@ def test_it_costs_what_the_thesis_says(options: dict[str, object], usage: dict[s
     assert {kind: rows for kind, rows in oracle.usage.snapshot().items() if rows} == usage
 
 
+@methods
+def test_the_step_of_the_differences_decides_how_good_the_span_is(method: type[HessianPipeline]) -> None:
+    shallow, steps = task("shallow:D=6,m=7"), (0.1, 0.01)
+    firsts = [next(method(h=h).identify(oracle_for(method(), "shallow:D=6,m=7"), Run.seeded(0))) for h in steps]
+    coarse, fine = (shallow.judge(first, shallow.draw(0))["subspace_error"] for first in firsts)
+    assert coarse / fine == pytest.approx(100, rel=0.1)
+
+
+def test_shifts_stay_within_the_limit_that_was_chosen() -> None:
+    found, _ = claims(SubspacePowerMethod(refine="none", shift_limit=0.1))
+    assert isinstance(found[-1], Network)
+    assert found[-1].biases[0].abs().max() == pytest.approx(0.1)
+
+
+@methods
+def test_no_more_directions_are_told_than_there_are_neurons(method: type[HessianPipeline]) -> None:
+    span = leading_span(Run.seeded(0).normal(21, 21), 2, 6)
+    found, stats = method(threshold=1e-6, steps=1, starts=40).directions(span, 2, Run.seeded(0))
+    assert (found.shape, stats["accepted"]) == ((2, 6), 40)
+
+
+@pytest.mark.parametrize(("m", "threshold"), [(9, 0.9), (10, 0.99)])
+def test_the_threshold_of_spm_is_stricter_from_two_fifths_of_the_square(m: int, threshold: float) -> None:
+    span = leading_span(Run.seeded(0).normal(15, 15), m, 5)
+    chosen = (SubspacePowerMethod(steps=3, starts=300, threshold=t) for t in (None, threshold, 0.9, 0.99))
+    default, same, loose, strict = (each.directions(span, m, Run.seeded(0))[1]["accepted"] for each in chosen)
+    assert default == same
+    assert loose > strict
+
+
 SPEC = task("shallow:D=6,m=7").spec
 
 
@@ -150,6 +181,12 @@ def test_it_declines_with_a_reason(
     spec: Spec = replace(SPEC, **changes)
     said = method().declines(spec)
     assert said is None if reason is None else reason in str(said)
+
+
+@methods
+def test_it_declines_fewer_hessians_than_neurons(method: type[HessianPipeline]) -> None:
+    assert method(hessian_count=6).declines(SPEC) == "6 Hessians cannot span 7 dimensions"
+    assert method(hessian_count=7).declines(SPEC) is None
 
 
 @methods

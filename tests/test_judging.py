@@ -297,6 +297,7 @@ def test_huge_squares_have_no_bits(huge: float) -> None:
     metrics = judging.score(truth, changed(truth, W0=huge * truth.weights[0]))
     never_rewarded(metrics)
     assert metrics["bits"] < 0
+    assert metrics["gram_error"] > 1
 
 
 # --- how far ---------------------------------------------------------------------------------------------------------
@@ -429,7 +430,8 @@ def test_a_subspace_of_another_dimension_is_off_by_whole_axes(n: int, seed: int,
 @given(d=sizes, seed=seeds)
 def test_a_vector_claimed_twice_does_not_span_two(d: int, seed: int) -> None:
     truth = orthonormal(d + 3, 2, seed)
-    assert judging.score(Subspace(truth), Subspace(truth[:, [0, 0]]))["subspace_error"] > 1e-3
+    with pytest.raises(judging.Unjudgeable, match="dependent"):
+        judging.score(Subspace(truth), Subspace(truth[:, [0, 0]]))
 
 
 @given(d=sizes, seed=seeds)
@@ -616,6 +618,7 @@ def crooked(*given_as: Any, wanted: str) -> Any:
         crooked(W, 0.0, wanted="layer 0"),
         crooked(W, None, wanted="arrays of real numbers"),
         crooked([1.0], [1.0], wanted="layer 0"),
+        crooked(torch.from_numpy(W + 1j), B, wanted="numbers"),
         crooked(W + 1j, B, wanted="numbers"),
     ],
 )
@@ -635,3 +638,22 @@ def test_the_role_and_the_activation_are_named() -> None:
 def test_a_claim_keeps_its_own_words_apart() -> None:
     truth = shallow(3, 2, 0)
     assert judging.score(truth, replace(truth, stats={"weight_error": 7.0}))["weight_error"] == 0
+
+
+def test_a_zero_direction_is_no_cheaper_than_silence() -> None:
+    truth = shallow(4, 3, 0).weights[0]
+    silent = judging.score_directions(truth, truth[:, :2])
+    assert judging.score_directions(truth, truth * torch.tensor([1.0, 1.0, 0.0], dtype=F64)) | {"excess": 0.0} == silent
+
+
+@pytest.mark.parametrize("basis", [torch.zeros(10, 2, dtype=F64), torch.ones(10, 2, dtype=F64)])
+def test_a_dependent_basis_is_refused(basis: torch.Tensor) -> None:
+    truth = judging.span_of_squares(shallow(4, 2, 0).weights[0])
+    with pytest.raises(judging.Unjudgeable, match="2 columns of the basis are dependent"):
+        judging.score_subspace(truth, basis)
+
+
+def test_layers_take_no_third_part_and_lists_are_matrices() -> None:
+    with pytest.raises(ValueError, match="estimate has 3 parts; with a list of layers"):
+        paramid.judge((W, B), ([W, A], [B, ZERO], ["relu"]))
+    assert paramid.judge((W, B), (W.tolist(), B.tolist()))["exact"] == 1

@@ -65,6 +65,13 @@ def test_claims_come_after_a_hundred_steps_then_ever_rarer_and_at_the_end(steps:
     assert len(found) == told
 
 
+@pytest.mark.parametrize("steps", [1, 7, 10, 23])
+def test_training_stops_after_its_steps_also_within_an_epoch(steps: int) -> None:
+    spec, method, run = task("shallow:D=3,m=2").spec, StochasticGradientDescent(steps=steps), Run.seeded(0)
+    x, y = run.normal(640, 3), run.normal(640, 1)
+    assert list(method.train(student_of(spec, run), spec, x, y, run)) == list(range(1, steps + 1))
+
+
 @pytest.mark.parametrize("N", [200, 20_000])
 def test_a_rate_too_large_ends_in_giving_up_and_not_in_a_claim_of_no_number(N: int) -> None:
     method, shallow = StochasticGradientDescent(lr=1.0, N=N, steps=2000), task("shallow:D=5,m=4,activation=square")
