@@ -3,7 +3,7 @@
     (1)  J = 1/N Σ_i ‖f(x_i) - y_i‖²,   δ_L = 2/N (f - y) g_L'(z_L),   δ_{l-1} = (δ_l W_lᵀ) g_{l-1}'(z_{l-1}),
     (2)  ∂J/∂W_l = y_{l-1}ᵀ δ_l,   ∂J/∂b_l = Σ_i δ_l,i.
 
-Written out because a small network's step is all overhead: three to five times the steps per second of autograd.
+Written out because a small network's step is mostly overhead: 1.3 to 1.7 times the steps per second of autograd.
 """
 
 import torch

@@ -74,7 +74,17 @@ class HessianPipeline:
             return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
         if self.hessian_count is not None and self.hessian_count < m:
             return f"{self.hessian_count} Hessians cannot span {m} dimensions"
+        if self.shift_limit is not None and self.shift_limit > (reach := activation(spec.activation).monotone):
+            return f"shift_limit {self.shift_limit:g} exceeds {reach:.4g}, where g'' stops being monotone"
+        if self.refine != "none" and (rows := self.refinement_rows(spec)) < m:
+            return f"{rows} samples cannot refine {m} shifts"
         return None
+
+    def refinement_rows(self, spec: Spec) -> int:
+        """How many samples stage 5 asks for, never more than are granted."""
+        d, m = spec.inputs, spec.widths[0] or 0
+        wanted = self.refine_samples or (m * d * d if self.refine == "sgd" else max(5 * m, 20 * d))
+        return wanted if spec.samples is None else min(wanted, spec.samples)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 5."""
@@ -119,12 +129,12 @@ class HessianPipeline:
 
     def refined(self, oracle: Oracle, run: Run, w: Tensor, shifts: Tensor) -> Iterator[Tensor]:
         """Stage 5: better shifts, one after the other."""
-        (d, m), g = w.shape, activation(oracle.spec.activation)
+        g = activation(oracle.spec.activation)
         if self.refine == "gn":
-            samples = oracle.sample(self.refine_samples or max(5 * m, 20 * d))
+            samples = oracle.sample(self.refinement_rows(oracle.spec))
             yield shift_refinement.gauss_newton(w, shifts, g, samples)
         elif self.refine == "sgd":
-            x, y = oracle.sample(self.refine_samples or m * d * d).tensors()
+            x, y = oracle.sample(self.refinement_rows(oracle.spec)).tensors()
             every = shift_refinement.descend(
                 w, shifts, g, x, y[:, 0], run, lr=self.refine_lr, batch=self.refine_batch, epochs=self.refine_epochs
             )

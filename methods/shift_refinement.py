@@ -16,6 +16,8 @@ from torch import Tensor
 
 from paramid import Activation, Run, Samples
 
+CHUNK = 4096  # rows
+
 
 def descend(
     weights: Tensor,
@@ -33,13 +35,18 @@ def descend(
     t = shifts.clone()
     for _ in range(epochs):
         order = torch.randperm(len(x), generator=run.generator, device="cpu").to(x.device)
-        z = x[order] @ weights  # the weights are frozen: their products are needed once an epoch
-        targets = y[order]
-        for rows, target in zip(z.split(batch), targets.split(batch), strict=True):
-            t = t - lr / len(rows) * ((g(rows + t).sum(1) - target) @ g(rows + t, 1))
+        for rows, targets in zip(x[order].split(batch), y[order].split(batch), strict=True):
+            z = torch.addmm(t, rows, weights)
+            t = t - lr / len(rows) * ((g(z).sum(1) - targets) @ g(z, 1))
         yield t
-        if (g(x @ weights + t).sum(1) - y).square().mean() < 1e-8:
+        if mean_squared_error(weights, t, g, x, y) < 1e-8:
             return
+
+
+def mean_squared_error(weights: Tensor, shifts: Tensor, g: Activation, x: Tensor, y: Tensor) -> float:
+    """2 J of (1), in chunks."""
+    parts = zip(x.split(CHUNK), y.split(CHUNK), strict=True)
+    return float(sum((g(rows @ weights + shifts).sum(1) - target).square().sum() for rows, target in parts)) / len(x)
 
 
 def gauss_newton(weights: Tensor, shifts: Tensor, g: Activation, samples: Samples, *, steps: int = 3) -> Tensor:
@@ -48,7 +55,7 @@ def gauss_newton(weights: Tensor, shifts: Tensor, g: Activation, samples: Sample
     for _ in range(steps):
         normal, right = t.new_zeros(len(t), len(t)), torch.zeros_like(t)
         for x, y in samples:
-            for rows, target in zip(x.split(4096), y[:, 0].split(4096), strict=True):
+            for rows, target in zip(x.split(CHUNK), y[:, 0].split(CHUNK), strict=True):
                 z = rows @ weights + t
                 slopes = g(z, 1)
                 normal += slopes.T @ slopes

@@ -13,6 +13,7 @@ from paramid.methods.spectral_norm import SpectralNormAscent
 from paramid.methods.spm import SubspacePowerMethod
 from paramid.methods.subspace import leading_span
 from paramid.oracle import CountingOracle
+from paramid.tasks.shallow import Shallow
 
 METHODS = [SubspacePowerMethod, SpectralNormAscent]
 methods = pytest.mark.parametrize("method", METHODS)
@@ -247,3 +248,24 @@ def test_the_same_seed_says_the_same(method: type[HessianPipeline]) -> None:
 def test_long_refinements_are_told_sparsely_and_always_with_their_end(count: int, told: list[int]) -> None:
     items = (torch.tensor(n) for n in range(1, count + 1))
     assert [int(item) for item in sparse(items)] == told
+
+
+@methods
+@pytest.mark.parametrize(
+    ("options", "task", "match"),
+    [
+        ({"shift_limit": 3.0}, Shallow(D=6, m=7), "shift_limit 3 exceeds 0.6585"),
+        ({"refine": "gn"}, Shallow(D=6, m=7, N=5), "5 samples cannot refine 7 shifts"),
+        ({"refine_samples": 3}, Shallow(D=6, m=7), "3 samples cannot refine 7 shifts"),
+    ],
+)
+def test_it_declines_what_would_make_the_shifts_worse(
+    method: type[HessianPipeline], options: dict[str, object], task: Shallow, match: str
+) -> None:
+    assert match in str(method(**options).declines(task.spec))
+
+
+@methods
+@pytest.mark.parametrize("refine", ["sgd", "gn"])
+def test_no_more_samples_are_asked_than_are_granted(method: type[HessianPipeline], refine: str) -> None:
+    assert method(refine=refine).refinement_rows(Shallow(D=6, m=7, N=40).spec) == 40
