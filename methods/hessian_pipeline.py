@@ -19,6 +19,7 @@ from torch import Tensor
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
 from paramid.methods import hessians, shift_refinement, signs_and_shifts, subspace
 
+MISSED = 1e-2  # a wrong direction or sign leaves far more, wrong shifts far less
 REFINEMENTS = ("sgd", "gn", "none")
 
 
@@ -76,6 +77,8 @@ class HessianPipeline:
             return f"{self.hessian_count} Hessians cannot span {m} dimensions"
         if self.shift_limit is not None and self.shift_limit > (reach := activation(spec.activation).monotone):
             return f"shift_limit {self.shift_limit:g} exceeds {reach:.4g}, where g'' stops being monotone"
+        if spec.noise and self.derivatives == "differences" and spec.noise > 0.1 * self.h_dir**3:
+            return f"noise {spec.noise:g} drowns third differences of step {self.h_dir:g}"
         if self.refine != "none" and (rows := self.refinement_rows(spec)) < m:
             return f"{rows} samples cannot refine {m} shifts"
         return None
@@ -130,15 +133,21 @@ class HessianPipeline:
     def refined(self, oracle: Oracle, run: Run, w: Tensor, shifts: Tensor) -> Iterator[Tensor]:
         """Stage 5: better shifts, one after the other."""
         g = activation(oracle.spec.activation)
+        if self.refine == "none":
+            return
+        samples = oracle.sample(self.refinement_rows(oracle.spec))
+        x, y = samples.tensors()
         if self.refine == "gn":
-            samples = oracle.sample(self.refinement_rows(oracle.spec))
-            yield shift_refinement.gauss_newton(w, shifts, g, samples)
-        elif self.refine == "sgd":
-            x, y = oracle.sample(self.refinement_rows(oracle.spec)).tensors()
+            yield (shifts := shift_refinement.gauss_newton(w, shifts, g, samples))
+        else:
             every = shift_refinement.descend(
                 w, shifts, g, x, y[:, 0], run, lr=self.refine_lr, batch=self.refine_batch, epochs=self.refine_epochs
             )
-            yield from sparse(every)
+            for shifts in sparse(every):
+                yield shifts
+        missed = shift_refinement.misfit(w, shifts, g, x, y[:, 0])
+        if missed > max(MISSED, 3 * oracle.spec.noise / float(y.square().mean().sqrt())):
+            raise GiveUp(f"the network found misses {missed:.1%} of its own samples' values")
 
 
 def sparse(items: Iterator[Tensor]) -> Iterator[Tensor]:

@@ -43,6 +43,11 @@ def descend(
             return
 
 
+def misfit(weights: Tensor, shifts: Tensor, g: Activation, x: Tensor, y: Tensor) -> float:
+    """The root mean square of what the network misses, over that of the values."""
+    return float((mean_squared_error(weights, shifts, g, x, y) / y.square().mean()).sqrt())
+
+
 def mean_squared_error(weights: Tensor, shifts: Tensor, g: Activation, x: Tensor, y: Tensor) -> float:
     """2 J of (1), in chunks."""
     parts = zip(x.split(CHUNK), y.split(CHUNK), strict=True)

@@ -46,6 +46,11 @@ class Misbehaving:
         time.sleep(3600)
         yield rough
 
+    def _dawdles(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        while True:
+            time.sleep(0.3)
+            yield rough
+
     def _segfaults(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
         ctypes.string_at(0)
         yield rough

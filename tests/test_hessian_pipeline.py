@@ -269,3 +269,22 @@ def test_it_declines_what_would_make_the_shifts_worse(
 @pytest.mark.parametrize("refine", ["sgd", "gn"])
 def test_no_more_samples_are_asked_than_are_granted(method: type[HessianPipeline], refine: str) -> None:
     assert method(refine=refine).refinement_rows(Shallow(D=6, m=7, N=40).spec) == 40
+
+
+def test_noise_that_drowns_the_signs_is_declined() -> None:
+    assert "drowns third differences" in str(SubspacePowerMethod().declines(Shallow(D=6, m=4, noise=1e-6).spec))
+    assert SubspacePowerMethod().declines(Shallow(D=6, m=4, noise=1e-9).spec) is None
+
+
+@pytest.mark.parametrize("refine", ["sgd", "gn"])
+def test_a_network_that_misses_its_samples_is_not_left_standing(refine: str) -> None:
+    """At the limit m = D(D-1)/2 there are false rank-ones: the end is honest."""
+    oracle = CountingOracle(
+        (family := Shallow(D=8, m=28)).draw(0),
+        family.spec,
+        access=SubspacePowerMethod().access,
+        seed=0,
+        device=torch.device("cpu"),
+    )
+    with pytest.raises(GiveUp, match=r"misses .*% of its own samples"):
+        list(SubspacePowerMethod(stencil="symmetric", refine=refine, refine_epochs=5).identify(oracle, Run.seeded(0)))

@@ -19,6 +19,7 @@ ENDINGS = {
     "raises": Status.RAISED,
     "gives_up": Status.GAVE_UP,
     "hangs": Status.TIMED_OUT,
+    "dawdles": Status.TIMED_OUT,
     "segfaults": Status.CRASHED,
     "exits": Status.EXITED,
     "eats": Status.OUT_OF_MEMORY,
