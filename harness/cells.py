@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from paramid.contracts import Method
     from paramid.judging import Teacher
     from paramid.plans import Cell
+    from paramid.spec import Spec
 
 Emit = Callable[[dict[str, Any], bytes], None]
 JUDGE_CHUNK = 2**22  # doubles per intermediate of the judge
@@ -55,7 +56,8 @@ class Performance:
         self.method = registry.method(cell.method)
         self.device = torch.device("cuda" if cell.device == "cuda" else "cpu")
         self.teacher = self.task.draw(cell.seed)
-        self.usage, self.seconds = Usage(), 0.0
+        self.oracle: CountingOracle | None = None
+        self.seconds = 0.0
         self.last: Claim | None = None
 
     def play(self) -> None:
@@ -66,7 +68,7 @@ class Performance:
         else:
             if reason := declined(self.method, self.task):
                 return self.end(Status.DECLINED, reason)
-            oracle = CountingOracle(
+            self.oracle = CountingOracle(
                 moved(self.teacher, self.device),
                 spec,
                 access=self.method.access,
@@ -74,8 +76,7 @@ class Performance:
                 device=self.device,
                 query_limit=self.cell.query_limit,
             )
-            self.usage = oracle.usage
-            claims = self.method.identify(oracle, Run.seeded(self.cell.seed, self.device))
+            claims = self.method.identify(self.oracle, Run.seeded(self.cell.seed, self.device))
             if not inspect.isgenerator(claims):
                 came = type(claims).__name__
                 return self.end(Status.MALFORMED_CLAIM, f"identify gave a {came}; a generator of claims was wanted")
@@ -107,9 +108,7 @@ class Performance:
         self.emit({"event": "judging"}, b"")
         if not isinstance(claim, Claim):
             raise judging.Unjudgeable(f"yielded a {type(claim).__name__}; a claim was wanted")
-        if problem := claim.problem(self.task.spec):
-            raise judging.Unjudgeable(f"{type(claim).__name__}: {problem}")
-        claim = claim.copy()
+        claim, stats = taken(claim, self.task.spec)
         metrics = self.task.judge(claim, self.teacher)
         stored = claim.arrays()
         if not stored:  # a function cannot be kept: its outputs are judged while it is here
@@ -121,7 +120,7 @@ class Performance:
                 "kind": type(claim).__name__,
                 **self.costs(),
                 "metrics": self.known(metrics),
-                "stats": {str(k): float(v) for k, v in claim.stats.items()},
+                "stats": stats,
             },
             pack(stored),
         )
@@ -162,13 +161,27 @@ class Performance:
 
     def costs(self) -> dict[str, float]:
         """What the method has spent so far."""
-        return {"seconds": self.seconds, **self.usage.snapshot()}
+        usage = self.oracle.usage if self.oracle else Usage()
+        return {"seconds": self.seconds, **usage.snapshot()}
 
     def now(self) -> float:
         """A clock that waits for the device."""
         if self.device.type == "cuda":
             torch.cuda.synchronize()
         return time.perf_counter()
+
+
+def taken(claim: Claim, spec: Spec) -> tuple[Claim, dict[str, float]]:
+    """A copy of a claim that can be judged, and the method's own words as numbers."""
+    try:
+        problem = claim.problem(spec)
+        stats = {str(name): float(value) for name, value in claim.stats.items()}
+        mine = claim.copy()
+    except Exception as error:  # a claim is the method's own making: whatever is wrong with it is the claim's fault
+        raise judging.Unjudgeable(f"{type(claim).__name__}: {type(error).__name__}: {error}") from error
+    if problem:
+        raise judging.Unjudgeable(f"{type(claim).__name__}: {problem}")
+    return mine, stats
 
 
 def declined(method: Method, task: Task) -> str | None:

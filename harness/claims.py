@@ -35,11 +35,16 @@ class Claim:
 
     def problem(self, spec: Spec) -> str | None:
         """Why this cannot be judged as a claim about a teacher of that spec, or None."""
+        for f in fields(self):
+            if f.type == "Tensor" and not isinstance(value := getattr(self, f.name), Tensor):
+                return f"{f.name} is a {type(value).__name__}; a tensor was wanted"
         return self.non_finite() or self.misfit(spec)
 
     def non_finite(self) -> str | None:
         """Which of the tensors holds values that are no numbers, or None."""
         for name, value in self.arrays().items():
+            if value.is_complex() or value.is_meta:
+                return f"{name} is a {value.dtype} tensor on {value.device}; real numbers were wanted"
             if not bool(torch.isfinite(value).all()):
                 return f"{name} holds {int((~torch.isfinite(value)).sum())} non-finite values"
         return None

@@ -13,6 +13,7 @@ import paramid
 from paramid import plans, registry, tables
 from paramid.naming import UsageError
 from paramid.status import BROKEN, Status
+from paramid.store import StoreError
 
 DONE, FAILED, USAGE, STOPPED = 0, 1, 2, 130
 
@@ -28,6 +29,9 @@ def main(words: Sequence[str] | None = None) -> int:
     except UsageError as error:
         print(f"paramid: {error}", file=sys.stderr)
         return USAGE
+    except StoreError as error:
+        print(f"paramid: {error}", file=sys.stderr)
+        return FAILED
     except KeyboardInterrupt:
         print("paramid: stopped; the same command goes on from here", file=sys.stderr)
         return STOPPED

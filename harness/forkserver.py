@@ -3,6 +3,7 @@
 Run as `python -m paramid.forkserver FD`. Over the socket FD comes, for every cell, one byte with two descriptors: the
 cell's socket and the pipe for what it prints. The child reads its request from the cell's socket and reports events
 there; the server adds `born` and `exit`. When FD closes, every child is killed: no orphan outlives its supervisor.
+What a cell leaves behind, processes that fled its session and temporary files alike, ends with it.
 """
 
 from __future__ import annotations
@@ -11,11 +12,14 @@ import ctypes
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import sys
+import tempfile
 import traceback
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, NoReturn
 
 # Imported here, once, so that a forked child has them: torch, scipy's assignment, the judge.
@@ -34,37 +38,40 @@ def serve(control: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     _prctl(PR_SET_CHILD_SUBREAPER)
     children: dict[int, socket.socket] = {}
+    scratch = Path(tempfile.mkdtemp(prefix="paramid-"))
     try:
         while True:
             ready, _, _ = select.select(sources, [], [])
             if woken in ready:
                 os.read(woken, 4096)
-                bury(children)
+                bury(children, scratch)
             if control in ready:
                 message, descriptors, _, _ = socket.recv_fds(control, 1, 2)
                 if not message:
                     return
-                pid, cell_socket = born(control, *descriptors)
+                pid, cell_socket = born(control, *descriptors, scratch)
                 children[pid] = cell_socket
     finally:
         for pid in children:
             _kill(pid)
+        kill_strays(set())
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
-def born(control: socket.socket, cell_fd: int, output_fd: int) -> tuple[int, socket.socket]:
+def born(control: socket.socket, cell_fd: int, output_fd: int, scratch: Path) -> tuple[int, socket.socket]:
     """Fork one child."""
     cell_socket = socket.socket(fileno=cell_fd)
     pid = os.fork()
     if pid == 0:
         control.close()
-        live(cell_socket, output_fd)
+        live(cell_socket, output_fd, scratch)
     os.close(output_fd)
     send(cell_socket, {"event": "born", "pid": pid})
     return pid, cell_socket
 
 
-def bury(children: dict[int, socket.socket]) -> None:
-    """Report every child that has ended, and end what it left behind in its session."""
+def bury(children: dict[int, socket.socket], scratch: Path) -> None:
+    """Report every child that has ended, and end what it left behind."""
     while True:
         try:
             pid, status, usage = os.wait4(-1, os.WNOHANG)
@@ -72,16 +79,27 @@ def bury(children: dict[int, socket.socket]) -> None:
             return
         if pid == 0:
             return
-        if pid not in children:  # a stray that a cell left behind and the kernel handed to us
+        kill_strays(set(children))
+        if pid not in children:  # one of them
             continue
         _kill(pid)
+        shutil.rmtree(scratch / str(pid), ignore_errors=True)
         code = os.waitstatus_to_exitcode(status)
         peak = usage.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10)
         with children.pop(pid) as cell_socket, suppress(OSError):  # nobody may be listening any more
             send(cell_socket, {"event": "exit", "code": code, "peak_mb": peak})
 
 
-def live(cell_socket: socket.socket, output_fd: int) -> NoReturn:
+def kill_strays(children: set[int]) -> None:
+    """End every process that fled a cell's session: when its parent ended, the kernel handed it to this one."""
+    task = Path(f"/proc/self/task/{os.getpid()}/children")
+    with suppress(OSError):
+        for pid in set(map(int, task.read_text().split())) - children:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def live(cell_socket: socket.socket, output_fd: int, scratch: Path) -> NoReturn:
     """The child: read the request, run it, leave."""
     code = 1
     try:
@@ -93,6 +111,7 @@ def live(cell_socket: socket.socket, output_fd: int) -> NoReturn:
         for stream in (1, 2):
             os.dup2(output_fd, stream)
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        settle(scratch / str(os.getpid()))
         request, payload = receive(cell_socket)
         answer(cell_socket, request, payload)
         code = 0
@@ -102,13 +121,23 @@ def live(cell_socket: socket.socket, output_fd: int) -> NoReturn:
         os._exit(code)
 
 
+def settle(folder: Path) -> None:
+    """Temporary files of the cell go to a folder of its own."""
+    folder.mkdir()
+    os.environ["TMPDIR"] = tempfile.tempdir = str(folder)
+
+
 def answer(cell_socket: socket.socket, request: dict[str, Any], payload: bytes) -> None:
     """Perform or rejudge the cell of a request."""
     from paramid.plans import Cell
 
     cell = Cell(**{**request["cell"], "plugins": tuple(request["cell"]["plugins"])})
 
+    cell_process = os.getpid()
+
     def emit(event: dict[str, Any], body: bytes = b"") -> None:
+        if os.getpid() != cell_process:  # a fork of the method's making came back from it
+            os._exit(1)
         send(cell_socket, event, body)
 
     try:

@@ -6,6 +6,7 @@ import struct
 from typing import Any
 
 HEADER = struct.Struct("!QQ")
+LONGEST = 2**26  # bytes of a head: far beyond any record
 
 
 def send(channel: socket.socket, message: dict[str, Any], body: bytes = b"") -> None:
@@ -15,8 +16,10 @@ def send(channel: socket.socket, message: dict[str, Any], body: bytes = b"") -> 
 
 
 def receive(channel: socket.socket) -> tuple[dict[str, Any], bytes]:
-    """Read one message; EOFError at the end of the stream."""
+    """Read one message; EOFError at the end of the stream, ValueError for what is none."""
     head, body = HEADER.unpack(_exactly(channel, HEADER.size))
+    if head > LONGEST:
+        raise ValueError(f"a head of {head} bytes")
     return json.loads(_exactly(channel, head)), _exactly(channel, body)
 
 

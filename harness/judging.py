@@ -180,7 +180,11 @@ def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) ->
     worst = largest = 0.0
     for x in inputs:
         with torch.no_grad():
-            y, z = teacher(x), claim(x)
+            y = teacher(x)
+            try:
+                z = claim(x)
+            except Exception as error:
+                raise Unjudgeable(f"the claimed function raised {type(error).__name__}: {error}") from error
         if not isinstance(z, Tensor) or z.shape != y.shape:
             came = f"a tensor {tuple(z.shape)}" if isinstance(z, Tensor) else f"a {type(z).__name__}"
             raise Unjudgeable(f"the claimed function gave {came} for {len(x)} rows; {tuple(y.shape)} was wanted")

@@ -1,13 +1,13 @@
 """The only way to the teacher: it counts every row of every kind, bounds memory, and refuses what was not agreed."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Protocol
 
 import torch
 from torch import Tensor
 
-from paramid import streams
+from paramid import sizes, streams
 from paramid.spec import Access, Spec
 
 CHUNK = 2**18  # doubles per intermediate: 2 MB, about a core's cache
@@ -42,9 +42,15 @@ class Samples:
     """
 
     def __init__(
-        self, rows: int, chunk: int, draw: Callable[[int, int], Tensor], label: Callable[[int, Tensor], Tensor]
+        self,
+        rows: int,
+        columns: int,
+        chunk: int,
+        draw: Callable[[int, int], Tensor],
+        label: Callable[[int, Tensor], Tensor],
     ) -> None:
-        self._rows, self._chunk, self._draw, self._label = rows, chunk, draw, label
+        self._rows, self._columns, self._chunk = rows, columns, chunk
+        self._draw, self._label = draw, label
         self._values: dict[int, Tensor] = {}
 
     def __len__(self) -> int:
@@ -58,7 +64,9 @@ class Samples:
             yield x, self._values[index].clone()
 
     def tensors(self) -> tuple[Tensor, Tensor]:
-        """All pairs at once, (rows, inputs) and (rows, outputs); for sizes that fit in memory."""
+        """All pairs at once, (rows, inputs) and (rows, outputs); a MemoryError where they cannot fit."""
+        if reason := sizes.refusal({"samples": (self._rows, self._columns)}, sizes.room()):
+            raise MemoryError(reason)
         pairs = list(self)
         return torch.cat([x for x, _ in pairs]), torch.cat([y for _, y in pairs])
 
@@ -103,12 +111,18 @@ class CountingOracle:
         dtype: torch.dtype = torch.float64,
         query_limit: int | None = None,
     ) -> None:
-        self.spec, self.usage = spec, Usage()
+        self.spec = replace(spec)  # a method that writes to its spec changes its own copy
+        self._spec, self._usage = spec, Usage()
         self._teacher, self._access, self._seed = teacher, access, seed
         self._device, self._dtype = device, dtype
         self._limits = {"queries": query_limit, "samples": spec.samples}
         self._sampled, self._calls = 0, 0
         self._noise = streams.generator(seed, "noise")
+
+    @property
+    def usage(self) -> Usage:
+        """What has been counted so far, as a copy."""
+        return replace(self._usage)
 
     def query(self, x: Tensor, /) -> Tensor:
         """F at chosen points, (rows, outputs)."""
@@ -130,36 +144,37 @@ class CountingOracle:
 
         def draw(index: int, rows: int) -> Tensor:
             source = streams.generator(self._seed, "samples", call, index)
-            return streams.normal(rows, self.spec.inputs, source, self._device, self._dtype)
+            return streams.normal(rows, self._spec.inputs, source, self._device, self._dtype)
 
         def label(index: int, x: Tensor) -> Tensor:
             y = self._evaluate(self._teacher, x, "samples", self._width)
             return self._noisy(y, streams.generator(self._seed, "sample noise", call, index))
 
-        return Samples(n, max(1, CHUNK * 8 // self.spec.inputs), draw, label)
+        columns = self._spec.inputs + self._spec.outputs
+        return Samples(n, columns, max(1, CHUNK * 8 // self._spec.inputs), draw, label)
 
     def gradient(self, x: Tensor, /) -> Tensor:
         """Exact first derivatives."""
         self._admit(Access.DERIVATIVES)
-        return self._evaluate(self._granted("gradient"), self._rows(x), "derivatives", self._width * self.spec.outputs)
+        return self._evaluate(self._granted("gradient"), self._rows(x), "derivatives", self._width * self._spec.outputs)
 
     def hessian(self, x: Tensor, /) -> Tensor:
         """Exact second derivatives."""
         self._admit(Access.DERIVATIVES)
-        width = self.spec.inputs * (self.spec.outputs * self.spec.inputs + self._width)
+        width = self._spec.inputs * (self._spec.outputs * self._spec.inputs + self._width)
         return self._evaluate(self._granted("hessian"), self._rows(x), "derivatives", width)
 
     def moments(self, order: int, /) -> Tensor:
         """Exact Hermite coefficients; each call counts 1."""
         self._admit(Access.MOMENTS)
         coefficient = self._granted("moments")
-        self.usage.moments += 1
+        self._usage.moments += 1
         value: Tensor = coefficient(order)
         return value.to(device=self._device, dtype=self._dtype, copy=True)
 
     @property
     def _width(self) -> int:
-        return max(self.spec.inputs, self.spec.outputs, *(w or 1 for w in self.spec.widths), 1)
+        return max(self._spec.inputs, self._spec.outputs, *(w or 1 for w in self._spec.widths), 1)
 
     def _admit(self, kind: Access) -> None:
         if kind not in self._access:
@@ -173,23 +188,23 @@ class CountingOracle:
         return function
 
     def _rows(self, x: Tensor) -> Tensor:
-        if not isinstance(x, Tensor) or x.ndim != 2 or x.shape[1] != self.spec.inputs:
+        if not isinstance(x, Tensor) or x.ndim != 2 or x.shape[1] != self._spec.inputs:
             came = f"shape {tuple(x.shape)}" if isinstance(x, Tensor) else f"a {type(x).__name__}"
-            raise ValueError(f"points came with {came}; a tensor (rows, {self.spec.inputs}) was wanted")
+            raise ValueError(f"points came with {came}; a tensor (rows, {self._spec.inputs}) was wanted")
         if not bool(torch.isfinite(x).all()):
             raise ValueError("points hold non-finite values")
         return x.detach().to(device=self._device, dtype=self._dtype)
 
     def _evaluate(self, function: Callable[..., Tensor], x: Tensor, kind: str, width: int) -> Tensor:
-        used, limit = getattr(self.usage, kind), self._limits.get(kind)
+        used, limit = getattr(self._usage, kind), self._limits.get(kind)
         if kind != "samples" and limit is not None and used + len(x) > limit:
             raise BudgetSpent(f"{used + len(x)} {kind} asked, {limit} granted")
-        setattr(self.usage, kind, used + len(x))
+        setattr(self._usage, kind, used + len(x))
         with torch.no_grad():
             return torch.cat([function(rows) for rows in x.split(max(1, CHUNK // width))])
 
     def _noisy(self, y: Tensor, source: torch.Generator) -> Tensor:
-        if not self.spec.noise:
+        if not self._spec.noise:
             return y
         noise = torch.randn(y.shape, generator=source, device="cpu", dtype=y.dtype)
-        return y + self.spec.noise * noise.to(y.device)
+        return y + self._spec.noise * noise.to(y.device)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from typing import Any
 
-from paramid import keys, naming, registry
+from paramid import keys, naming, registry, sizes
 from paramid.naming import Name, UsageError
 
 MOST_CELLS = 100_000
@@ -72,6 +73,9 @@ def cell(method: str, task: str, **options: Any) -> Cell:
         value = getattr(made, name)
         if value is not None and value <= 0:
             raise UsageError(f"{name} is {value}; a positive number was wanted")
+    allowed = min(sizes.room(), 2**20 * (made.memory_limit or math.inf))
+    if reason := sizes.refusal(sizes.least(registry.task(task).spec), allowed):
+        raise UsageError(f"{made.task} cannot fit in memory: {reason}")
     return made
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 DEFAULT_STORE = "paramid-store"
+BETWEEN = 0.2  # seconds from look to look
+BUSY = "another command works on it"
 TIME_LIMIT = 60.0  # of a compared cell, where nobody says otherwise
 
 
@@ -159,8 +161,8 @@ class Session:
     def play(self, progress: Progress) -> None:
         """Run what is missing. Ctrl-C ends running cells and leaves a store that resumes."""
         self.store.open()
-        todo = [key for key in self.cells if self.wanted(key)]
-        progress.begin(len(self.cells), len(self.cells) - len(todo))
+        todo = sum(map(self.wanted, self.cells))
+        progress.begin(len(self.cells), len(self.cells) - todo)
         if not todo:
             return
         facts = provenance.collect(self.threads, self.workers)
@@ -170,8 +172,7 @@ class Session:
             pool = stack.enter_context(ThreadPoolExecutor(self.workers))
             stack.callback(pool.shutdown, cancel_futures=True)
             stack.callback(server.stop)  # first out: running cells end, waiting ones never start
-            running = {pool.submit(self._one, server, key, facts, progress): key for key in todo}
-            self._collect(running, progress)
+            self._collect(lambda key: pool.submit(self._one, server, key, facts, progress), progress)
 
     def wanted(self, key: str) -> bool:
         """Whether the cell is to be run."""
@@ -184,8 +185,15 @@ class Session:
         """The newest record of every planned cell."""
         return [r for key in self.cells if (r := self.store.find(key)) is not None]
 
-    def _one(self, server: Forkserver, key: str, facts: dict[str, object], progress: Progress) -> Outcome | None:
-        if not self.wanted(key):  # another command was faster
+    def _one(self, server: Forkserver, key: str, facts: dict[str, object], progress: Progress) -> Outcome | str | None:
+        """Run one cell; None when another command made its record, BUSY while another command works on it."""
+        with self.store.alone(key) as alone:
+            if alone:
+                return self._alone(server, key, facts, progress)
+        return None if server.stopped(BETWEEN) else BUSY
+
+    def _alone(self, server: Forkserver, key: str, facts: dict[str, object], progress: Progress) -> Outcome | None:
+        if not self.wanted(key):
             return None
         progress.started(self.cells[key])
         made = _performed(server, self.cells[key], key, facts)
@@ -193,13 +201,15 @@ class Session:
             self.store.add(made)
         return made
 
-    def _collect(self, running: dict[Future[Outcome | None], str], progress: Progress) -> None:
-        waiting = set(running)
-        while waiting:
-            done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-            for future in done:
-                made = future.result()
-                progress.ended(self.cells[running[future]], made.record if made else None)
+    def _collect(self, submit: Callable[[str], Future[Outcome | str | None]], progress: Progress) -> None:
+        running = {submit(key): key for key in self.cells if self.wanted(key)}
+        while running:
+            for future in wait(running, timeout=BETWEEN, return_when=FIRST_COMPLETED).done:
+                key, made = running.pop(future), future.result()
+                if isinstance(made, str):
+                    running[submit(key)] = key  # behind the others
+                else:
+                    progress.ended(self.cells[key], made.record if made else None)
             progress.tick()
 
 

@@ -136,6 +136,10 @@ class Forkserver:
         """End every running cell as interrupted."""
         self._stopped.set()
 
+    def stopped(self, patience: float) -> bool:
+        """Whether `stop` was called, now or within so many seconds."""
+        return self._stopped.wait(patience)
+
     def run(self, cell: Cell, key: str, provenance: Mapping[str, object]) -> Outcome:
         """One cell in a child of its own. Never raises for what a method does."""
         transcript = Transcript(cell, self.threads)
@@ -149,6 +153,7 @@ class Forkserver:
 
     def _child(self, what: dict[str, Any], cell: Cell, transcript: Transcript, body: bytes = b"") -> Watch:
         ours, theirs = socket.socketpair()
+        ours.settimeout(AROUND)  # a child that stops in the middle of a message
         reading, writing = os.pipe()
         try:
             with self._lock:
@@ -179,6 +184,7 @@ class Watch:
         self._pid = 0
         self._exit: int | None = None
         self._killed: Status | None = None
+        self._why = ""
         self._left = transcript.cell.time_limit  # seconds of method time
         self._running_since: float | None = None
         self._phase_since = time.monotonic()
@@ -210,6 +216,9 @@ class Watch:
                 self._take(*receive(self._channel))
             except (EOFError, OSError):  # the server itself is gone
                 self._exit = -signal.SIGKILL
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                self._kill(Status.EXITED, f"wrote into the harness' channel: {type(error).__name__}: {error}")
+                self._exit = -signal.SIGKILL
         if self._killed is None:
             if self._stopped.is_set():
                 self._kill(Status.INTERRUPTED)
@@ -229,10 +238,11 @@ class Watch:
             spent = self._left is not None and self._left <= 0
             return Status.TIMED_OUT, f"stopped after {limit:g} s" if spent else "drawing or judging took over 600 s"
         if self._killed is not None:
-            return self._killed, ""
+            return self._killed, self._why
         if self._exit is not None and self._exit < 0:
             name = signal.Signals(-self._exit).name
-            return Status.CRASHED, f"killed by signal {-self._exit} ({name})"
+            outside = ", from outside or for want of memory" if name == "SIGKILL" else ""
+            return Status.CRASHED, f"killed by signal {-self._exit} ({name}{outside})"
         return Status.EXITED, f"the process left with code {self._exit}"
 
     def _take(self, event: dict[str, Any], body: bytes) -> None:
@@ -270,8 +280,8 @@ class Watch:
         self._pause(time.monotonic())
         return True
 
-    def _kill(self, status: Status) -> None:
-        self._killed = status
+    def _kill(self, status: Status, why: str = "") -> None:
+        self._killed, self._why = status, why
         if self._pid:
             with suppress(ProcessLookupError):
                 os.killpg(self._pid, signal.SIGKILL)

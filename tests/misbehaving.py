@@ -2,6 +2,8 @@
 
 import ctypes
 import os
+import signal
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -9,7 +11,7 @@ from typing import ClassVar
 
 import torch
 
-from paramid import Access, Directions, GiveUp, Network, Oracle, Run, Spec
+from paramid import Access, Directions, Function, GiveUp, Network, Oracle, Run, Spec
 
 
 @dataclass(frozen=True)
@@ -83,9 +85,83 @@ class Misbehaving:
         yield rough
 
     def _prints(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
-        for line in range(200_000):
+        for line in range(50_000):
             print("line", line)  # noqa: T201 -- what is tested
         yield rough
+
+    def _quits(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        raise SystemExit(0)
+
+    def _forks(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        if os.fork():
+            os._exit(0)
+        yield rough  # the child comes back into the harness
+
+    def _flees(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        if not os.fork():
+            os.setsid()
+            if not os.fork():
+                time.sleep(3600)
+            os._exit(0)
+        yield rough
+
+    def _closes(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        os.closerange(3, 256)
+        yield rough
+
+    def _babbles(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        for descriptor in range(3, 64):
+            try:
+                os.write(descriptor, b"\0\0\0\0\0\0\0\2\0\0\0\0\0\0\0\0[]")
+            except OSError:
+                continue
+        yield rough
+
+    def _killed(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        os.kill(os.getpid(), signal.SIGKILL)
+        yield rough
+
+    def _stops(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        os.kill(os.getpid(), signal.SIGSTOP)
+        yield rough
+
+    def _writes(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        x, y = next(iter(oracle.sample(10)))
+        oracle.query(x).zero_(), x.zero_(), y.zero_()
+        object.__setattr__(oracle.spec, "inputs", 1)
+        oracle.usage.queries = 0
+        yield rough
+        rough.weights[0].zero_()
+
+    def _litters(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        tempfile.mkstemp()
+        tempfile.mkdtemp()
+        yield rough
+
+    def _oversamples(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        oracle.sample(1_000_001)
+        yield rough
+
+    def _hoards(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        yield oracle.sample(10**6).tensors()[0].repeat(10**6, 1)
+
+    def _numpy(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        yield Directions(rough.weights[0].numpy())
+
+    def _complex(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        yield Directions(rough.weights[0] + 1j)
+
+    def _words(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        yield Directions(rough.weights[0], stats={"confidence": "high"})
+
+    def _bad_function(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        yield Function(lambda x: x / 0 if len(x) < 0 else [][0])
+
+    def _returns(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        return rough.nothing_of_that_name
+
+    def _recurses(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        yield from self._recurses(oracle, run, rough)
 
 
 METHODS = {"misbehaving": Misbehaving}

@@ -34,7 +34,7 @@ def store(tmp_path: Path, notes: list[str]) -> Store:
 
 def test_what_is_added_is_found(store: Store) -> None:
     made = record(metrics={"error": float("inf"), "bits": float("nan")})
-    assert store.add(Outcome(made))
+    store.add(Outcome(made))
     found = store.find("a1")
     assert found is not None
     assert found.metrics["error"] == float("inf")
@@ -62,7 +62,9 @@ DAMAGES = {
     "empty": lambda text: "",
     "foreign": lambda text: '{"a": 1}',
     "a list": lambda text: "[1, 2]",
-    "of a newer schema": lambda text: text.replace('"schema": 1', '"schema": 99'),
+    "binary": lambda text: "\x00\x01" * 50,
+    "deep": lambda text: "[" * 100_000,
+    "of no schema": lambda text: text.replace('"schema": 1', '"schema": "one"'),
     "of another key": lambda text: text.replace('"key": "a1"', '"key": "b7"'),
     "without a status": lambda text: text.replace('"status"', '"stats_"'),
     "of an unknown status": lambda text: text.replace('"finished"', '"perhaps"'),

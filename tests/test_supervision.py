@@ -11,7 +11,7 @@ from paramid.record import Record
 from paramid.supervisor import Forkserver
 
 registry.add_plugin(Path(__file__).with_name("misbehaving.py"))
-TASK = "shallow:D=4,m=2"
+TASK = "shallow:D=4,m=2,N=1000000"
 ENDINGS = {
     "well": Status.FINISHED,
     "nothing": Status.NO_ANSWER,
@@ -30,6 +30,23 @@ ENDINGS = {
     "undeclared": Status.RAISED,
     "greedy": Status.BUDGET_SPENT,
     "prints": Status.FINISHED,
+    "quits": Status.EXITED,
+    "forks": Status.EXITED,
+    "flees": Status.FINISHED,
+    "closes": Status.EXITED,
+    "babbles": Status.EXITED,
+    "killed": Status.CRASHED,
+    "stops": Status.TIMED_OUT,
+    "writes": Status.FINISHED,
+    "litters": Status.FINISHED,
+    "oversamples": Status.BUDGET_SPENT,
+    "hoards": Status.OUT_OF_MEMORY,
+    "numpy": Status.MALFORMED_CLAIM,
+    "complex": Status.MALFORMED_CLAIM,
+    "words": Status.MALFORMED_CLAIM,
+    "bad_function": Status.MALFORMED_CLAIM,
+    "returns": Status.RAISED,
+    "recurses": Status.RAISED,
 }
 
 
@@ -65,10 +82,14 @@ def test_reasons_and_traces_tell(records: dict[str, Record]) -> None:
     assert records["undeclared"].reason.startswith("AccessRefused: derivatives were asked for")
     assert "4 directions claimed, the teacher has 2" in records["too_many"].reason
     assert records["hangs"].seconds == 2.0
+    assert records["numpy"].reason == "Directions: columns is a ndarray; a tensor was wanted"
+    assert records["babbles"].reason.startswith("wrote into the harness' channel")
+    assert records["killed"].reason == "killed by signal 9 (SIGKILL, from outside or for want of memory)"
+    assert "doubles of 8 bytes" in records["hoards"].reason or "allocate" in records["hoards"].reason
 
 
 def test_the_last_lines_printed_are_kept(records: dict[str, Record]) -> None:
-    assert records["prints"].printed.endswith("line 199999\n")
+    assert records["prints"].printed.endswith("line 49999\n")
     assert len(records["prints"].printed) <= 16_384
 
 
