@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from paramid.activations import Activation as Activation
     from paramid.activations import activation as activation
+    from paramid.authoring import new as new
+    from paramid.checking import Checked as Checked
+    from paramid.checking import check as check
     from paramid.claims import Claim as Claim
     from paramid.claims import Directions as Directions
     from paramid.claims import Function as Function
@@ -42,6 +45,7 @@ EXPORTS = {
     "Access": "spec",
     "Activation": "activations",
     "BudgetSpent": "oracle",
+    "Checked": "checking",
     "Claim": "claims",
     "Directions": "claims",
     "Found": "identification",
@@ -59,10 +63,12 @@ EXPORTS = {
     "Subspace": "claims",
     "Task": "contracts",
     "activation": "activations",
+    "check": "checking",
     "compare": "runner",
     "identify": "identification",
     "judge": "scoring",
     "method": "registry",
+    "new": "authoring",
     "run": "runner",
     "task": "registry",
 }

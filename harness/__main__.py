@@ -1,6 +1,7 @@
-"""`python -m paramid` is the command line."""
+"""`python -m paramid` is `paramid`."""
+
+import sys
 
 from paramid.cli import main
 
-if __name__ == "__main__":
-    raise SystemExit(main())
+sys.exit(main())

@@ -66,7 +66,11 @@ class Performance:
         if isinstance(self.method, Control):
             claims = self.method.claims(self.task, self.cell.seed)
         else:
-            if reason := declined(self.method, self.task):
+            try:
+                reason = declined(self.method, self.task)
+            except Exception as error:
+                return self.end(*ending(error), traceback.format_exc())
+            if reason is not None:
                 return self.end(Status.DECLINED, reason)
             self.oracle = CountingOracle(
                 moved(self.teacher, self.device),
@@ -188,7 +192,8 @@ def declined(method: Method, task: Task) -> str | None:
     """Why this pair is not to be run, or None."""
     if missing := method.access - task.access:
         return f"needs {_kinds(missing)}; the task grants {_kinds(task.access)}"
-    return method.declines(task.spec)
+    reason = method.declines(task.spec)
+    return None if reason is None else str(reason)
 
 
 def _kinds(access: frozenset[Any]) -> str:

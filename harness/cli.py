@@ -24,7 +24,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         options = parser.parse_args(words)
         for file in options.plugin or ():
-            registry.add_plugin(file)
+            add_plugin(file)
         code: int = options.command(options)
     except UsageError as error:
         print(f"paramid: {error}", file=sys.stderr)
@@ -39,6 +39,14 @@ def main(words: Sequence[str] | None = None) -> int:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         return DONE
     return code
+
+
+def add_plugin(file: str) -> None:
+    """Register a plug-in; one that is broken is named, and the rest works."""
+    try:
+        registry.add_plugin(file)
+    except registry.PluginError as error:
+        print(f"paramid: {error}; going on without it", file=sys.stderr)
 
 
 class Parser(argparse.ArgumentParser):
@@ -96,7 +104,7 @@ def build_parser() -> argparse.ArgumentParser:
         "paramid compare --methods spm spectral-norm --tasks shallow:D=10,m=5 --seeds 2",
     ).add_argument
     add("--suite", metavar="NAME", help="a named list of cells (see `paramid list suites`)")
-    add("--methods", nargs="+", default=(), metavar="M")
+    add("--methods", nargs="+", default=(), metavar="M", help="with --suite: beside the suite's own")
     add("--tasks", nargs="+", default=(), metavar="T")
     add("--seeds", type=int, default=1, metavar="N", help="seeds 0 … N-1 of a grid")
     add("--workers", type=int, metavar="N", help="cells at once (default: one a core)")
@@ -105,6 +113,21 @@ def build_parser() -> argparse.ArgumentParser:
     _limits(add)
     _store(add)
     _format(add)
+
+    add = command(
+        "new",
+        new_command,
+        "a method or a task in a file that runs, with its test",
+        "paramid new method random-restarts",
+    ).add_argument
+    add("kind", choices=("method", "task"))
+    add("name", metavar="NAME", help="lower-case words joined by dashes")
+    add("--dir", type=Path, default=Path(), metavar="DIR", help="where to write (default: here)")
+
+    add = command(
+        "check", check_command, "whether a method keeps its contract", "paramid check spectral-norm"
+    ).add_argument
+    add("method", metavar="METHOD")
 
     add = command("show", show_command, "one record whole", "paramid show 3f2a").add_argument
     add("key", metavar="KEY", help="a record's key or its first letters")
@@ -172,6 +195,8 @@ def run_command(options: argparse.Namespace) -> int:
     from paramid.record import dump
     from paramid.runner import outcome
 
+    if options.claim is not None and not options.claim.absolute().parent.is_dir():
+        raise UsageError(f"{options.claim}: no such folder")
     limits = {name: getattr(options, name) for name in ("time_limit", "query_limit", "memory_limit")}
     made = outcome(options.method, options.task, options.seed, device=options.device, store=options.store, **limits)
     if options.claim is not None and made.claim:
@@ -243,6 +268,30 @@ def _status(word: str) -> Status:
 
 def _warn(note: str) -> None:
     print(f"paramid: {note}", file=sys.stderr)
+
+
+def new_command(options: argparse.Namespace) -> int:
+    """`paramid new`."""
+    from paramid.authoring import new
+
+    file, test = new(options.kind, options.name, options.dir)
+    print(f"wrote {file} and {test}; next:")
+    if options.kind == "method":
+        print(f"  paramid run {options.name} shallow:D=5,m=1 --plugin {file}")
+        print(f"  paramid check {options.name} --plugin {file}")
+    else:
+        print(f"  paramid run truth {options.name} --plugin {file}")
+    print(f"  python -m pytest {test}")
+    return DONE
+
+
+def check_command(options: argparse.Namespace) -> int:
+    """`paramid check`."""
+    from paramid.checking import check
+
+    checked = check(options.method, tell=lambda line: print(f"paramid: {line}", file=sys.stderr))
+    print(checked)
+    return FAILED if checked.problems else DONE
 
 
 def show_command(options: argparse.Namespace) -> int:

@@ -31,6 +31,11 @@ class Run:
         """A run over the method's own stream of `seed`."""
         return cls(torch.device(device), streams.generator(seed, "method"))
 
+    @classmethod
+    def teacher(cls, seed: int) -> "Run":
+        """A run over the teacher's stream of `seed`, for tasks to draw from."""
+        return cls(torch.device("cpu"), streams.generator(seed, "teacher"))
+
     def normal(self, rows: int, columns: int) -> Tensor:
         """Standard normal rows on the run's device."""
         return streams.normal(rows, columns, self.generator, self.device, self.dtype)
@@ -64,12 +69,14 @@ class Task(Protocol):
     """A family of teachers with its parameters: a frozen dataclass that derives from this class.
 
     A family defines `access`, `spec`, `kinds`, `draw` and `truth`; the rest has defaults. `metrics` names what it
-    measures beyond the common ones (name -> meaning).
+    measures beyond the common ones (name -> meaning), `corners` the options of its small and awkward members, the most
+    ordinary first, before which `paramid check` puts every method.
     """
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]]
     metrics: ClassVar[dict[str, str]] = {}
+    corners: ClassVar[tuple[str, ...]] = ("",)
 
     @property
     def spec(self) -> Spec:

@@ -49,7 +49,8 @@ def serve(control: socket.socket) -> None:
                 message, descriptors, _, _ = socket.recv_fds(control, 1, 2)
                 if not message:
                     return
-                pid, cell_socket = born(control, *descriptors, scratch)
+                cell_fd, output_fd = descriptors
+                pid, cell_socket = born(control, cell_fd, output_fd, scratch)
                 children[pid] = cell_socket
     finally:
         for pid in children:
@@ -142,7 +143,11 @@ def answer(cell_socket: socket.socket, request: dict[str, Any], payload: bytes) 
 
     try:
         prepare(request["threads"], cell.memory_limit)
-        if request["what"] == "rejudge":
+        if request["what"] == "check":
+            from paramid import checking
+
+            checking.battery(cell, request["whole"], emit)
+        elif request["what"] == "rejudge":
             cells.rejudge(cell, request["kind"], payload, emit)
         else:
             cells.perform(cell, emit)

@@ -23,6 +23,7 @@ def digest(parts: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
+@cache
 def source_hash(module: str) -> str:
     """The hash of a module's source and of all it imports, directly or not, from its own package or paramid."""
     digests = {name: hashlib.sha256(_source(name).encode()).hexdigest() for name in transitive(module)}
@@ -43,6 +44,7 @@ def transitive(module: str) -> frozenset[str]:
 
 def forget() -> None:
     """Read sources anew; they are otherwise read once a process."""
+    source_hash.cache_clear()
     _source.cache_clear()
     _imports.cache_clear()
 

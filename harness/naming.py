@@ -2,7 +2,7 @@
 
 import types
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -41,8 +41,10 @@ class Name:
 
 def configure(cls: type[T], name: Name) -> T:
     """An instance of the dataclass `cls` with the options of `name`."""
+    if not is_dataclass(cls):
+        raise UsageError(f"{name.base} is {cls!r}; a frozen dataclass was wanted")
     hints = get_type_hints(cls)
-    known = {f.name: hints[f.name] for f in fields(cls) if f.init}  # type: ignore[arg-type]  # T is a dataclass
+    known = {f.name: hints[f.name] for f in fields(cls) if f.init}
     values = {}
     for option, text in name.options:
         if option not in known:
@@ -112,5 +114,7 @@ def _reject(text: str) -> Any:
 def suggestion(name: str, known: Iterable[str]) -> str:
     """The near names, or all of them."""
     known = sorted(known)
-    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    lower = {k.lower(): k for k in known}
+    near = [lower[k] for k in get_close_matches(name.lower(), lower, n=3, cutoff=0.5)]
+    near = near or [k for k in known if name and k.lower().startswith(name.lower())]
     return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known) or 'none'}"

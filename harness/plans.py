@@ -71,7 +71,7 @@ def cell(method: str, task: str, **options: Any) -> Cell:
         raise UsageError(f"seed is {made.seed}; a whole number from 0 was wanted")
     for name in ("time_limit", "query_limit", "memory_limit", "judge_inputs"):
         value = getattr(made, name)
-        if value is not None and value <= 0:
+        if value is not None and not 0 < value < math.inf:
             raise UsageError(f"{name} is {value}; a positive number was wanted")
     allowed = min(sizes.room(), 2**20 * (made.memory_limit or math.inf))
     if reason := sizes.refusal(sizes.least(registry.task(task).spec), allowed):
@@ -112,9 +112,10 @@ class Suite:
     about: str
     grids: tuple[Grid, ...]
 
-    def cells(self, **options: Any) -> list[Cell]:
-        """The cells of all grids, each once."""
-        return list(dict.fromkeys(c for grid in self.grids for c in grid.cells(**options)))
+    def cells(self, *guests: str, **options: Any) -> list[Cell]:
+        """The cells of all grids, each once; `guests` are methods that run beside the suite's own."""
+        grids = (replace(grid, methods=(*grid.methods, *guests)) for grid in self.grids)
+        return list(dict.fromkeys(c for grid in grids for c in grid.cells(**options)))
 
 
 def suites() -> dict[str, Suite]:

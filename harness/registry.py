@@ -10,10 +10,12 @@ import ast
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from paramid import naming
@@ -37,6 +39,11 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
 }
 _plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}
 _plugin_files: list[Path] = []
+_classes: dict[str, type[object]] = {}  # of this process alone
+
+
+class PluginError(UsageError):
+    """A plug-in that cannot be used; everything else can."""
 
 
 @dataclass(frozen=True)
@@ -50,14 +57,16 @@ class Entry:
 
 
 def names(group: str) -> dict[str, str]:
-    """Every registered name of "methods" or "tasks" and where its class is."""
-    found = dict(BUILT_IN[group])
-    outside = {point.name: point.value for point in entry_points(group=f"paramid.{group}")}
-    for extra in (outside, _plugins[group]):
-        if twice := sorted(set(found) & set(extra)):
-            raise UsageError(f"{group} named twice: {', '.join(twice)}")
-        found |= extra
-    return found
+    """Every registered name of "methods" or "tasks" and where its class is; nobody takes a name of paramid's own."""
+    known = dict(BUILT_IN[group])
+    for name, place in (*_installed(group), *_plugins[group].items()):
+        known.setdefault(name, place)
+    return known
+
+
+@cache
+def _installed(group: str) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((point.name, point.value) for point in entry_points(group=f"paramid.{group}")))
 
 
 def method(text: str) -> Method | Control:
@@ -91,8 +100,13 @@ def _configured(group: str, text: str) -> object:
 
 def load(place: str) -> type[object]:
     """The class at `module:Class`, from paramid or a plug-in's own package and nowhere else."""
+    if place in _classes:
+        return _classes[place]
     module_name, _, class_name = place.partition(":")
-    cls = getattr(import_module(module_name), class_name)
+    try:
+        cls = getattr(import_module(module_name), class_name)
+    except (Exception, SystemExit) as error:  # other people's code: whatever it does, it is named
+        raise UsageError(f"{place} cannot be imported: {type(error).__name__}: {error}") from error
     if cls.__module__.split(".")[0] != module_name.split(".")[0]:
         raise UsageError(
             f"{place} comes from {cls.__module__}; a class of {module_name.split('.')[0]} was wanted "
@@ -102,7 +116,7 @@ def load(place: str) -> type[object]:
 
 
 def add_plugin(file: str | Path) -> None:
-    """Register the `METHODS` and `TASKS` of a file."""
+    """Register the `METHODS` and `TASKS` of a file; a UsageError says why it cannot be."""
     path = Path(file).resolve()
     if path in _plugin_files:
         return
@@ -114,15 +128,28 @@ def add_plugin(file: str | Path) -> None:
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[module_name]
-        raise UsageError(f"plug-in {file} cannot be imported: {type(error).__name__}: {error}") from error
+        raise PluginError(f"plug-in {file} cannot be imported: {type(error).__name__}: {error}") from error
     for group in _plugins:
-        for name, cls in getattr(module, group.upper(), {}).items():
+        for name, cls in _offered(module, group, file).items():
             if name in names(group):
-                raise UsageError(f"plug-in {file}: {group[:-1]} {name!r} is taken by {names(group)[name]}")
+                raise PluginError(f"plug-in {file}: {group[:-1]} {name!r} is taken by {names(group)[name]}")
             _plugins[group][name] = f"{cls.__module__}:{cls.__qualname__}"
     _plugin_files.append(path)
+
+
+def _offered(module: ModuleType, group: str, file: str | Path) -> dict[str, type[object]]:
+    offered = getattr(module, group.upper(), {})
+    if not isinstance(offered, dict) or not all(isinstance(c, type) for c in offered.values()):
+        raise PluginError(f"plug-in {file}: {group.upper()} is {offered!r}; a dict from name to class was wanted")
+    return offered
+
+
+def add_class(group: str, name: str, cls: type[object]) -> None:
+    """Register a class of this process, such as one of a notebook; other processes cannot see it."""
+    place = f"{cls.__module__}:{cls.__qualname__}"
+    _plugins[group][name], _classes[place] = place, cls
 
 
 def plugin_files() -> tuple[str, ...]:
@@ -137,7 +164,10 @@ def entries(group: str) -> list[Entry]:
 
 def _read(name: str, place: str) -> Entry:
     module_name, _, class_name = place.partition(":")
-    spec = find_spec(module_name)
+    try:
+        spec = find_spec(module_name)  # imports the packages above it
+    except (Exception, SystemExit) as error:
+        return Entry(name, place, f"({module_name} cannot be imported: {type(error).__name__}: {error})", ())
     if spec is None or spec.origin is None:
         return Entry(name, place, f"({module_name} cannot be found)", ())
     tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))

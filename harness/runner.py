@@ -140,9 +140,9 @@ class Session:
         workers = workers or provenance.cores()
         options.setdefault("memory_limit", float(int(0.9 * provenance.ram_mb() / workers)))
         if suite is not None:
-            if methods or tasks:
-                raise UsageError("--suite brings its own methods and tasks; name one or the other")
-            cells = plans.suite(suite).cells(**options)
+            if tasks:
+                raise UsageError("a suite brings its own tasks; methods were all that can be added to it")
+            cells = plans.suite(suite).cells(*methods, **options)
         elif methods and tasks:
             cells = plans.grid(methods, tasks, seeds, **{"time_limit": TIME_LIMIT, **options})
         else:

@@ -6,6 +6,7 @@ import math
 import os
 import resource
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def room() -> int:
 def least(spec: Spec) -> dict[str, tuple[int, ...]]:
     """The arrays that a teacher of that spec and its judge cannot do without, by their shapes."""
     layers = [spec.inputs, *(w or 1 for w in spec.widths), spec.outputs]
-    weights = {f"weights {i}": pair for i, pair in enumerate(zip(layers, layers[1:], strict=False), 1)}
+    weights = {f"weights {i}": pair for i, pair in enumerate(pairwise(layers), 1)}
     return {**weights, "distances between neurons": (max(layers[1:]),) * 2}
 
 

@@ -143,15 +143,16 @@ class Forkserver:
     def run(self, cell: Cell, key: str, provenance: Mapping[str, object]) -> Outcome:
         """One cell in a child of its own. Never raises for what a method does."""
         transcript = Transcript(cell, self.threads)
-        watch = self._child({"what": "perform"}, cell, transcript)
+        watch = self.converse({"what": "perform"}, cell, transcript)
         status, reason = watch.verdict()
         claim_waits = transcript.ended is None and transcript.claim and status is not Status.INTERRUPTED
         if claim_waits and transcript.stages[-1].kind != "Function":
             again = {"what": "rejudge", "kind": transcript.stages[-1].kind}
-            self._child(again, cell, transcript, transcript.claim)
+            self.converse(again, cell, transcript, transcript.claim)
         return transcript.outcome(key, provenance, status, reason, watch.printed)
 
-    def _child(self, what: dict[str, Any], cell: Cell, transcript: Transcript, body: bytes = b"") -> Watch:
+    def converse(self, what: dict[str, Any], cell: Cell, transcript: Transcript, body: bytes = b"") -> Watch:
+        """A child that does `what`, heard until it has ended."""
         ours, theirs = socket.socketpair()
         ours.settimeout(AROUND)  # a child that stops in the middle of a message
         reading, writing = os.pipe()

@@ -40,6 +40,12 @@ class Shallow(Task):
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES, Access.DERIVATIVES})
+    corners: ClassVar[tuple[str, ...]] = (
+        "D=6,m=3",
+        *("D=1,m=1", "D=2,m=1", "D=3,m=3", "D=4,m=9", "D=30,m=1"),
+        *("D=6,m=3,N=1", "D=6,m=3,N=40", "D=6,m=3,shift=0", "D=6,m=3,shift=3", "D=6,m=3,noise=0.1"),
+        *("D=6,m=3,activation=logistic", "D=6,m=3,activation=square"),
+    )
 
     def __post_init__(self) -> None:
         named(self.activation)

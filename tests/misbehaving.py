@@ -11,7 +11,44 @@ from typing import ClassVar
 
 import torch
 
-from paramid import Access, Directions, Function, GiveUp, Network, Oracle, Run, Spec
+from paramid import Access, Directions, Function, GiveUp, Network, Oracle, Run, Spec, Status
+
+ENDINGS = {
+    "well": Status.FINISHED,
+    "nothing": Status.NO_ANSWER,
+    "declines": Status.DECLINED,
+    "raises": Status.RAISED,
+    "gives_up": Status.GAVE_UP,
+    "hangs": Status.TIMED_OUT,
+    "dawdles": Status.TIMED_OUT,
+    "segfaults": Status.CRASHED,
+    "exits": Status.EXITED,
+    "eats": Status.OUT_OF_MEMORY,
+    "nan": Status.MALFORMED_CLAIM,
+    "shape": Status.MALFORMED_CLAIM,
+    "too_many": Status.MALFORMED_CLAIM,
+    "no_claim": Status.MALFORMED_CLAIM,
+    "undeclared": Status.RAISED,
+    "greedy": Status.BUDGET_SPENT,
+    "prints": Status.FINISHED,
+    "quits": Status.EXITED,
+    "forks": Status.EXITED,
+    "flees": Status.FINISHED,
+    "closes": Status.EXITED,
+    "babbles": Status.EXITED,
+    "killed": Status.CRASHED,
+    "stops": Status.TIMED_OUT,
+    "writes": Status.FINISHED,
+    "litters": Status.FINISHED,
+    "oversamples": Status.BUDGET_SPENT,
+    "hoards": Status.OUT_OF_MEMORY,
+    "numpy": Status.MALFORMED_CLAIM,
+    "complex": Status.MALFORMED_CLAIM,
+    "words": Status.MALFORMED_CLAIM,
+    "bad_function": Status.MALFORMED_CLAIM,
+    "returns": Status.RAISED,
+    "recurses": Status.RAISED,
+}
 
 
 @dataclass(frozen=True)
@@ -21,6 +58,7 @@ class Misbehaving:
     how: str = "well"
     version: ClassVar[int] = 1
     access: ClassVar = frozenset({Access.QUERIES, Access.SAMPLES})
+    ENDINGS: ClassVar = ENDINGS
 
     def declines(self, spec: Spec) -> str | None:
         return "not today" if self.how == "declines" else None

@@ -117,12 +117,59 @@ BAD = [
     ("", "required: COMMAND"),
     ("compare", "a suite, or methods and tasks, were wanted"),
     ("compare --suite quik", "unknown suite 'quik'; did you mean quick?"),
-    ("compare --suite quick --methods spm", "--suite brings its own"),
+    ("compare --suite quick --tasks shallow", "a suite brings its own tasks"),
     ("compare --methods spm --tasks shallow --seeds 0", "whole numbers from 1"),
     ("compare --methods spm --tasks shallow --seeds 1000000", "= 1000000 cells; at most"),
     ("compare --suite smoke --retry finnished", "unknown status 'finnished'"),
     ("table --store /nowhere/at/all", "no store at"),
     ("list --plugin /nowhere.py", "a Python file was wanted"),
+    ("list nothing", "invalid choice: 'nothing'"),
+    ("list methods tasks", "unrecognized arguments: tasks"),
+    ("run", "required: METHOD, TASK"),
+    ("run '' shallow", "unknown method ''"),
+    ("run SPM shallow", "unknown method 'SPM'; did you mean"),
+    ("run spm:=1 shallow", "'=1' is not option=value"),
+    ("run spm:step=,tol=1 shallow", "'step=' is not option=value"),
+    ("run spm:step=-1 shallow", "step is -1.0; a positive number was wanted"),
+    ("run spm:step=nan shallow", "step is nan; a positive number was wanted"),
+    ("run spm:steps=2.5 shallow", "spm:steps is '2.5'; int was wanted"),
+    ("run spm:derivatives=guess shallow", "derivatives is 'guess'; differences or exact was wanted"),
+    ("run sgd:optimizer=adm shallow", "optimizer is 'adm'; sgd or adam was wanted"),
+    ("run sgd:batch=0 shallow", "batch is 0; a positive number was wanted"),
+    ("run truth:x=1 shallow", "truth has no option 'x'; there are none"),
+    ("run spm shallow:D=-3", "D is -3; at least 1 was wanted"),
+    ("run spm shallow:D=1e3.5", "shallow:D is '1e3.5'; int was wanted"),
+    ("run spm shallow:D=inf", "shallow:D is 'inf'; int was wanted"),
+    ("run spm shallow:m=two", "shallow:m is 'two'; int or none was wanted"),
+    ("run spm shallow:beta=9", "beta is 9.0; a number from 0 to 4 was wanted"),
+    ("run spm shallow:noise=-1", "noise is -1.0; at least 0 was wanted"),
+    ("run spm shallow:noise=nan", "noise is nan; at least 0 was wanted"),
+    ("run spm shallow:act=tanh", "shallow has no option 'act'; did you mean"),
+    ("run spm shallow:D=100000,m=100000000", "100,000 x 100,000,000 (weights 1)"),
+    ("run spm shallow:D=10,m=1000000", "1,000,000 x 1,000,000 (distances between neurons)"),
+    ("run spm shallow:D=99999999999999999999", "cannot fit in memory"),
+    ("run spm shallow --memory-limit 0", "memory_limit is 0.0; a positive number was wanted"),
+    ("run spm shallow --memory-limit nan", "memory_limit is nan; a positive number was wanted"),
+    ("run spm shallow --time-limit inf", "time_limit is inf; a positive number was wanted"),
+    ("run spm shallow --time-limit soon", "invalid float value: 'soon'"),
+    ("run spm shallow --query-limit -1", "query_limit is -1; a positive number was wanted"),
+    ("run spm shallow --query-limit 1.5", "invalid int value: '1.5'"),
+    ("run spm shallow --claim /nowhere/at/all.npz", "/nowhere/at/all.npz: no such folder"),
+    ("run spm shallow --frobnicate", "unrecognized arguments: --frobnicate"),
+    ("compare --methods spm", "a suite, or methods and tasks, were wanted"),
+    ("compare --methods spm --tasks shallow --workers 0", "whole numbers from 1"),
+    ("compare --methods spm --tasks shallow --seeds -2", "whole numbers from 1"),
+    ("compare --methods spm nope --tasks shallow", "unknown method 'nope'"),
+    ("compare --suite smoke --format xml", "invalid choice: 'xml'"),
+    ("show abc --store /nowhere/at/all", "no store at"),
+    ("check spn", "unknown method 'spn'; did you mean spm?"),
+    ("check truth", "truth is a control"),
+    ("check", "required: METHOD"),
+    ("new method", "required: NAME"),
+    ("new judge x", "invalid choice: 'judge'"),
+    ("new method spm", "method 'spm' is taken"),
+    ("new method 9lives", "lower-case words joined by dashes were wanted"),
+    ("new task shallow", "task 'shallow' is taken"),
 ]
 
 
@@ -133,6 +180,17 @@ def test_bad_input_is_one_line(line: str, wanted: str, capsys: pytest.CaptureFix
     assert err.startswith("paramid: ")
     assert wanted in err
     assert err.count("\n") == 1
+
+
+def test_the_table_of_bad_input_is_long() -> None:
+    assert len({line for line, _ in BAD}) >= 60
+
+
+def test_show_wants_one_record(store: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for key, words in (("zzz", "'zzz' fits 0 records"), ("", "'' fits 6 records"), ("*", "'*' fits 0 records")):
+        code, out, err = said(capsys, "show", key, "--store", store)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert words in err
 
 
 def commands() -> list[str]:

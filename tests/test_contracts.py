@@ -1,19 +1,14 @@
 """Every registered method before every registered task: a new entry is tested the day it is listed."""
 
-import hashlib
-import random
 from collections.abc import Iterator
 
-import numpy as np
 import pytest
 import torch
 
 import paramid
-from paramid import Access, Network, Spec, naming, registry
+from paramid import Network, Spec, checking, naming, registry
 from paramid.cells import declined, perform
-from paramid.contracts import Run
 from paramid.controls import Control
-from paramid.oracle import CountingOracle
 from paramid.plans import cell
 
 # Sizes at which a second is enough; an entry that is not named here runs with its defaults.
@@ -64,35 +59,11 @@ def test_one_seed_is_one_record(method: str, task: str) -> None:
     assert play(method, task, seed=2)[1] != first[1]
 
 
-@pytest.mark.parametrize(("method", "task"), PAIRS)
-def test_no_tensor_is_created_on_the_default_device(method: str, task: str) -> None:
-    expected = play(method, task)
-    torch.set_default_device("meta")
-    try:
-        assert play(method, task) == expected
-    finally:
-        torch.set_default_device(None)
-
-
-@pytest.mark.parametrize(("method", "task"), PAIRS)
-def test_global_random_state_is_left_alone(method: str, task: str) -> None:
-    def state() -> tuple[object, ...]:
-        numpys = np.random.get_state()[1].tobytes()  # noqa: NPY002 -- the global state is what is looked at
-        return hashlib.sha256(numpys).hexdigest(), random.getstate(), torch.get_rng_state().tolist()
-
-    before = state()
-    play(method, task)
-    assert state() == before
-
-
-@pytest.mark.parametrize(("method", "task"), PAIRS)
-def test_only_declared_access_is_used(method: str, task: str) -> None:
-    configured, family = registry.method(method), registry.task(task)
-    oracle = CountingOracle(family.draw(0), family.spec, access=configured.access, seed=0, device=torch.device("cpu"))
-    for _ in configured.identify(oracle, Run.seeded(0)):
-        pass
-    used = {Access(kind) for kind, count in oracle.usage.snapshot().items() if count}
-    assert used == configured.access
+@pytest.mark.parametrize("method", IDENTIFYING)
+def test_every_method_keeps_its_contract(method: str) -> None:
+    checked = paramid.check(method)
+    assert not checked.problems, str(checked)
+    assert {f.probe for f in checked.findings} == set(checking.PROBES)
 
 
 @pytest.mark.parametrize("method", IDENTIFYING)

@@ -5,49 +5,14 @@ from pathlib import Path
 import pytest
 
 import paramid
-from paramid import Status, registry
+from paramid import registry
 from paramid.plans import cell
 from paramid.record import Record
 from paramid.supervisor import Forkserver
 
 registry.add_plugin(Path(__file__).with_name("misbehaving.py"))
 TASK = "shallow:D=4,m=2,N=1000000"
-ENDINGS = {
-    "well": Status.FINISHED,
-    "nothing": Status.NO_ANSWER,
-    "declines": Status.DECLINED,
-    "raises": Status.RAISED,
-    "gives_up": Status.GAVE_UP,
-    "hangs": Status.TIMED_OUT,
-    "dawdles": Status.TIMED_OUT,
-    "segfaults": Status.CRASHED,
-    "exits": Status.EXITED,
-    "eats": Status.OUT_OF_MEMORY,
-    "nan": Status.MALFORMED_CLAIM,
-    "shape": Status.MALFORMED_CLAIM,
-    "too_many": Status.MALFORMED_CLAIM,
-    "no_claim": Status.MALFORMED_CLAIM,
-    "undeclared": Status.RAISED,
-    "greedy": Status.BUDGET_SPENT,
-    "prints": Status.FINISHED,
-    "quits": Status.EXITED,
-    "forks": Status.EXITED,
-    "flees": Status.FINISHED,
-    "closes": Status.EXITED,
-    "babbles": Status.EXITED,
-    "killed": Status.CRASHED,
-    "stops": Status.TIMED_OUT,
-    "writes": Status.FINISHED,
-    "litters": Status.FINISHED,
-    "oversamples": Status.BUDGET_SPENT,
-    "hoards": Status.OUT_OF_MEMORY,
-    "numpy": Status.MALFORMED_CLAIM,
-    "complex": Status.MALFORMED_CLAIM,
-    "words": Status.MALFORMED_CLAIM,
-    "bad_function": Status.MALFORMED_CLAIM,
-    "returns": Status.RAISED,
-    "recurses": Status.RAISED,
-}
+ENDINGS = registry.load(registry.target("methods", "misbehaving")).ENDINGS
 
 
 @pytest.fixture(scope="module")

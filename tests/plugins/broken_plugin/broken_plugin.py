@@ -1,0 +1,3 @@
+"""A package that cannot be imported."""
+
+raise ImportError("no such thing as it needs")

@@ -1,0 +1,151 @@
+"""The author's way in: templates run, the document's method runs, plug-ins join, broken ones stay outside."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import paramid
+from paramid import registry
+from paramid.authoring import new
+from paramid.cli import main
+from paramid.naming import UsageError
+
+ROOT = Path(__file__).parents[1]
+DOCUMENT = (ROOT / "docs" / "add-a-method.md").read_text()
+PARAMID = [sys.executable, "-m", "paramid"]
+
+
+@pytest.mark.parametrize(("kind", "name"), [("method", "planted-one"), ("task", "planted-family")])
+def test_what_new_writes_passes_its_own_test(kind: str, name: str, tmp_path: Path) -> None:
+    file, test = new(kind, name, tmp_path)
+    assert file.name == f"{name.replace('-', '_')}.py"
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", test.name], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    assert "passed" in done.stdout
+
+
+def test_a_new_method_keeps_the_contract(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["new", "method", "planted-two", "--dir", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert f"paramid run planted-two shallow:D=5,m=1 --plugin {tmp_path}/planted_two.py" in said
+    assert main(["check", "planted-two", "--plugin", str(tmp_path / "planted_two.py")]) == 0
+    assert main(["run", "planted-two", "shallow:D=5,m=1"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "words"),
+    [
+        ("method", "Two Words", "lower-case words joined by dashes were wanted"),
+        ("method", "../up", "lower-case words joined by dashes were wanted"),
+        ("method", "class", "lower-case words joined by dashes were wanted"),
+        ("method", "spm", "method 'spm' is taken by paramid.methods.spm"),
+        ("judge", "x", "unknown kind 'judge'; there are method, task"),
+    ],
+)
+def test_names_that_new_refuses(kind: str, name: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=re.escape(words)):
+        new(kind, name, tmp_path)
+    assert not list(tmp_path.iterdir())
+
+
+def test_new_replaces_nothing(tmp_path: Path) -> None:
+    file, _ = new("method", "planted-three", tmp_path)
+    file.write_text("mine")
+    with pytest.raises(UsageError, match="is there already"):
+        new("method", "planted-three", tmp_path)
+    assert file.read_text() == "mine"
+
+
+def test_the_method_of_the_document_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    source = re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL)[0]
+    assert source.count("\n") <= 40
+    file = tmp_path / "random_restarts.py"
+    file.write_text(source)
+    words = f"compare --methods random-restarts spm --tasks shallow:D=4,m=2 --plugin {file} --store {tmp_path / 's'}"
+    assert main(words.split()) == 0
+    table = capsys.readouterr().out.splitlines()[2:]
+    assert {(row.split()[1], row.split()[2]) for row in table} == {("random-restarts", "1/1"), ("spm", "1/1")}
+    assert main(["check", "random-restarts"]) == 0
+
+
+def test_a_guest_runs_beside_the_methods_of_a_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    new("method", "planted-four", tmp_path)
+    words = f"compare --suite smoke --methods planted-four --plugin {tmp_path}/planted_four.py --store {tmp_path / 's'}"
+    assert main(words.split()) == 0
+    said = capsys.readouterr()
+    assert "planted-four" in said.out
+    assert "spectral-norm" in said.out
+    assert "-- needs a single tanh neuron" in said.err
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The environment in which the sample package, and one whose module is broken, are installed."""
+    place = tmp_path_factory.mktemp("site")
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--target", str(place)]
+    build = tmp_path_factory.mktemp("build")
+    for name in ("sample_plugin", "broken_plugin"):
+        source = build / name
+        subprocess.run(["cp", "-r", str(Path(__file__).parent / "plugins" / name), str(source)], check=True)
+        subprocess.run([*pip, str(source)], check=True, capture_output=True)
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(place), os.environ.get("PYTHONPATH", "")])}
+
+
+def ask(installed: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*PARAMID, *words], env=installed, capture_output=True, text=True)
+
+
+def test_an_installed_package_joins(installed: dict[str, str]) -> None:
+    listed = ask(installed, "list").stdout
+    assert "sample-guess" in listed
+    assert "Guesses from the laws of the teacher." in listed
+    assert "sample-family" in listed
+    run = ask(installed, "run", "sample-guess", "sample-family", "--seed", "1")
+    assert run.returncode == 0, run.stderr
+    assert "finished" in run.stdout
+
+
+def test_a_broken_package_is_named_and_the_rest_works(installed: dict[str, str]) -> None:
+    assert "broken-one" in ask(installed, "list").stdout
+    run = ask(installed, "run", "broken-one", "shallow")
+    assert (run.returncode, run.stderr) == (
+        2, "paramid: broken_plugin:Broken cannot be imported: ImportError: no such thing as it needs\n",
+    )  # fmt: skip
+    assert ask(installed, "run", "truth", "shallow:D=3,m=2").returncode == 0
+
+
+BROKEN = {
+    "import nothing_of_that_name": "ModuleNotFoundError: No module named 'nothing_of_that_name'",
+    "raise SystemExit(3)": "SystemExit: 3",
+    "METHODS = ['spm']": "METHODS is ['spm']; a dict from name to class was wanted",
+    "METHODS = {'spm': int}": "method 'spm' is taken by paramid.methods.spm",
+    "def (": "SyntaxError: invalid syntax",
+}
+
+
+@pytest.mark.parametrize("source", BROKEN)
+def test_a_broken_file_is_named_and_the_rest_works(
+    source: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "broken.py"
+    file.write_text(source)
+    assert main(["run", "truth", "shallow:D=3,m=2", "--plugin", str(file)]) == 0
+    said = capsys.readouterr()
+    assert said.err.count("\n") == 1
+    assert BROKEN[source] in said.err
+    assert said.err.endswith("going on without it\n")
+    assert "finished" in said.out
+
+
+def test_a_class_that_is_no_dataclass_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "bare.py"
+    file.write_text("class Bare:\n    access = frozenset()\nMETHODS = {'bare': Bare}\n")
+    registry.add_plugin(file)
+    with pytest.raises(UsageError, match="a frozen dataclass was wanted"):
+        paramid.method("bare")

@@ -1,0 +1,115 @@
+"""A comparison survives everything at once: misbehaving methods, two commands on one store, a kill, a full disk."""
+
+import gc
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from paramid import Status, registry
+from paramid.progress import Silent
+from paramid.runner import Session
+from paramid.store import Store
+
+PLUGIN = Path(__file__).with_name("misbehaving.py")
+registry.add_plugin(PLUGIN)
+ENDINGS = registry.load(registry.target("methods", "misbehaving")).ENDINGS
+GOOD = ("spm:refine=none", "spectral-norm:refine=none", "truth", "random")
+TASK = "shallow:D=4,m=2,N=1000000"
+LIMITS = {"time_limit": 2.0, "query_limit": 1000, "memory_limit": 4000.0}
+
+
+def planned(store: Path) -> Session:
+    methods = [f"misbehaving:how={how}" for how in ENDINGS] + list(GOOD)
+    seeds = range(-(-200 // len(methods)))
+    return Session.planned(methods, [TASK], seeds, store=store, workers=2, **LIMITS)
+
+
+def resident_mb() -> float:
+    gc.collect()
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def left_over() -> set[Path]:
+    return {p for p in Path(tempfile.gettempdir()).iterdir() if p.name.startswith(("paramid-", "tmp"))}
+
+
+def children() -> str:
+    return "".join(p.read_text() for p in Path("/proc/self/task").glob("*/children"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+def test_two_hundred_cells_of_every_kind(tmp_path: Path) -> None:
+    scratch = left_over()
+    session = planned(tmp_path / "first")
+    session.play(Silent())
+    before = resident_mb()
+    for round_ in ("second", "third"):
+        session = planned(tmp_path / round_)
+        session.play(Silent())
+        records = session.results()
+        assert len(records) == len(session.cells) >= 200
+        for record in records:
+            how = record.method.partition("how=")[2]
+            assert record.status is ENDINGS.get(how, Status.FINISHED), record
+    assert resident_mb() < before + 20
+    assert not children()
+    assert left_over() <= scratch
+
+
+def command(store: Path) -> list[str]:
+    words = [sys.executable, "-m", "paramid", "compare", "--methods", "misbehaving", "truth", "random"]
+    tasks = [f"shallow:D={d},m=2" for d in range(2, 22)]
+    return [*words, "--plugin", str(PLUGIN), "--tasks", *tasks, "--seeds", "40", "--store", str(store)]
+
+
+@pytest.mark.slow
+def test_two_commands_write_one_store_and_one_is_killed_at_random(tmp_path: Path) -> None:
+    chance, store, ends = random.Random(0), tmp_path / "store", time.monotonic() + 60
+    steady, kills = None, 0
+    while time.monotonic() < ends:
+        if steady is None or steady.poll() is not None:
+            steady = subprocess.Popen(command(store), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        other = subprocess.Popen(command(store), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(4, 12))
+        kills += other.poll() is None
+        other.kill()
+        other.wait()
+    assert kills >= 3
+    steady.send_signal(signal.SIGINT)
+    assert steady.wait(timeout=30) in (0, 130)
+    seen = {path.name for path in (store / "cells").iterdir()}
+    whole = Store.existing(store)
+    records = whole.records()
+    assert len(records) == len(seen) > 100
+    assert max(Counter(name.rpartition("-")[0] for name in seen).values()) == 1
+    assert all(r.answered for r in records)
+    held = {path.stem for path in (store / "claims").iterdir()}
+    assert {f"{r.key}-1" for r in records} <= held
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="limits the size of files")
+def test_a_full_disk_is_a_clear_end_and_the_same_command_completes(tmp_path: Path) -> None:
+    words = [sys.executable, "-m", "paramid", "compare", "--methods", "truth", "random", "--tasks", "shallow:D=30,m=40"]
+    words += ["--seeds", "3", "--store", str(tmp_path / "s")]
+    limited = ["bash", "-c", 'ulimit -f 8; trap "" XFSZ; exec "$@"', "bash", *words]
+    full = subprocess.run(limited, capture_output=True, text=True)
+    assert full.returncode == 1
+    assert full.stderr.splitlines()[-1].startswith("paramid: the store ")
+    assert "File too large; what it holds is safe, and the same command goes on from there" in full.stderr
+    assert "Traceback" not in full.stderr
+    assert not list((tmp_path / "s").rglob("*.tmp"))
+    again = subprocess.run(words, capture_output=True, text=True)
+    assert again.returncode == 0
+    assert len(list((tmp_path / "s" / "cells").iterdir())) == 6
+    assert len(list((tmp_path / "s" / "claims").iterdir())) == 6
