@@ -12,10 +12,11 @@ from paramid.metrics import METRICS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
+PAGES = [README, *(path.read_text() for path in sorted((ROOT / "docs").glob("*.md")))]
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"```{language}\n(.*?)```", README, flags=re.DOTALL)
+def blocks(language: str, page: str = README) -> list[str]:
+    return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
 
 
 def test_the_code_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -34,9 +35,10 @@ def test_the_code_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize(
-    "line", [li for block in blocks("sh") for li in block.splitlines() if li.startswith("paramid")]
+    "line",
+    [li for page in PAGES for block in blocks("sh", page) for li in block.splitlines() if li.startswith("paramid")],
 )
-def test_the_commands_of_the_readme_parse(line: str) -> None:
+def test_the_commands_of_the_documents_parse(line: str) -> None:
     build_parser().parse_args(shlex.split(line)[1:])
 
 

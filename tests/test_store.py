@@ -1,6 +1,8 @@
 """The store loses nothing, doubles nothing, and names what it cannot read."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import paramid
 from paramid import Status
 from paramid.cells import pack
 from paramid.record import Record, dump
-from paramid.store import Store, newest
+from paramid.store import Store, StoreError, newest
 from paramid.supervisor import Outcome
 
 
@@ -116,3 +118,45 @@ def test_json_is_strict() -> None:
 def test_a_missing_store_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="no store at"):
         Store.existing(tmp_path / "nowhere")
+
+
+def test_a_newer_schema_is_named_and_left_as_it_is(store: Store, notes: list[str]) -> None:
+    store.add(Outcome(record()))
+    path = store.folder / "cells" / "a1-1.json"
+    newer = path.read_text().replace('"schema": 1', '"schema": 99')
+    path.write_text(newer)
+    assert store.find("a1") is None
+    assert "has schema 99, this version reads 1; left as it is" in notes[0]
+    store.add(Outcome(record()))
+    assert path.read_text() == newer
+    assert [r.key for r in store.records()] == ["a1"]
+
+
+def test_a_claim_without_its_record_keeps_its_number(store: Store) -> None:
+    network = paramid.task("shallow:D=3,m=2").draw(0)
+    (store.folder / "claims" / "a1-1.npz").write_bytes(b"of a command that was killed")
+    store.add(Outcome(record(), pack(network.arrays())))
+    assert (store.folder / "cells" / "a1-2.json").exists()
+    assert (store.folder / "claims" / "a1-1.npz").read_bytes() == b"of a command that was killed"
+
+
+def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written: Not a directory; what it holds is safe"):
+        Store(tmp_path / "file" / "store").open()
+
+
+def test_a_cell_is_worked_on_by_one_command(store: Store) -> None:
+    code = (
+        "import sys; from paramid.store import Store\n"
+        "with Store(sys.argv[1]).open().alone(sys.argv[2]) as alone: print(alone)"
+    )
+
+    def elsewhere(key: str) -> str:
+        done = subprocess.run([sys.executable, "-c", code, str(store.folder), key], capture_output=True, text=True)
+        return done.stdout.strip()
+
+    with store.alone("a1") as alone:
+        assert alone
+        assert (elsewhere("a1"), elsewhere("a2")) == ("False", "True")
+    assert elsewhere("a1") == "True"
