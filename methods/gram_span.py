@@ -18,7 +18,6 @@ from torch import Tensor
 from paramid.methods import subspace
 from paramid.methods.subspace import Projector
 
-SPARE = 1.1  # rows for each dimension before a gap is believed
 FLOOR = 1e-8  # of S_1: below it Gram matrices round
 
 
@@ -44,12 +43,12 @@ class Spectrum:
         """The singular values, those within rounding lifted to it."""
         return self.values.clamp(min=max(FLOOR * float(self.values[0]), torch.finfo(self.values.dtype).tiny))
 
-    def first_gap(self, least: float) -> int | None:
-        """The first m whose ratio (2) is at least `least`, if there were rows enough to tell."""
+    def first_gap(self, least: float, spare: float) -> int | None:
+        """The first m whose ratio (2) is at least `least`, if there were more than `spare` m rows to tell."""
         ratios = self.floored[:-1] / self.floored[1:]
         large = (ratios >= least).nonzero()[:, 0]
         m = int(large[0]) + 1 if len(large) else None
-        return None if m is None or SPARE * m + 1 > len(self.rows) else m
+        return None if m is None or spare * m + 1 > len(self.rows) else m
 
     def basis(self, m: int) -> Tensor:
         """The leading m dimensions as orthonormal columns, (n, m)."""
