@@ -8,9 +8,10 @@ C(D+3, 3) values. With Δ_i the difference between entry i ≥ 1 and entry 0 alo
 
 so that H and the D slices T_··l all lie in span{w_k w_kᵀ}: D + 1 rows for D³/6 values, against D² for a row of a
 symmetric Hessian stencil, which is cheaper only where less than about D/6 rows are wanted. The error is of order h
-one-sided, of order h² in the mean of (1), (2) over ±h, which share x. A value that is known to ε only leaves ε/h³:
+one-sided, of order h² in the mean of (1), (2) over ±h, which share x. Noise of deviation σ in the values leaves σ/h³ in
+(2) and only σ/h² in Hessians: these alone are taken then, at twice the queries for a tenth of the error, with
 
-    (3)  h = max(1e-3, ε^(1/4)) one-sided, max(3e-3, ε^(1/5)) over ±h, and max(1e-3, ε^(1/4)) for plain Hessians.
+    (3)  h = 3 σ^(1/4), which balances h² and σ/h² (measured).
 """
 
 import math
@@ -23,23 +24,20 @@ from paramid import Oracle, Run
 from paramid.methods import hessians, symmetric
 
 BATCH = 2**20  # doubles of points held at once
-LARGEST = 0.5  # a longer step leaves the range in which g is a cubic
 BASES = 3  # at a single base point g''' may vanish for some neuron
-
-
-def step(noise: float, both_sides: bool) -> float:
-    """(3) for the lattice."""
-    return min(LARGEST, max(3e-3, noise**0.2) if both_sides else max(1e-3, noise**0.25))
+STEPS = {"one-sided": 1e-3, "symmetric": 3e-3, "hessian": 1e-3}
+LONGEST = 0.5
 
 
 def sample_rows(oracle: Oracle, run: Run, count: int, *, both_sides: bool, h: float | None = None) -> Tensor:
-    """At least `count` packed rows of the span at Gaussian base points, by lattices or Hessians: the fewer queries."""
+    """At least `count` packed rows of the span at Gaussian points: lattices or Hessians, whichever cost fewer queries."""
     d, noise = oracle.spec.inputs, oracle.spec.noise
     bases = max(BASES, math.ceil(count / (d + 1)))
-    if count * (d * d + d + 1) <= bases * points_of(d, both_sides):
-        curvature = h or min(LARGEST, max(1e-3, noise**0.25))
+    if noise or count * (d * d + d + 1) <= bases * points_of(d, both_sides):
+        curvature = h or max(STEPS["hessian"], min(LONGEST, 3 * noise**0.25))
         return hessians.sample_hessians(oracle, run.normal(count, d), h=curvature, stencil="symmetric")
-    return lattice_rows(oracle, run.normal(bases, d), h=h or step(noise, both_sides), both_sides=both_sides)
+    third = h or STEPS["symmetric" if both_sides else "one-sided"]
+    return lattice_rows(oracle, run.normal(bases, d), h=third, both_sides=both_sides)
 
 
 def points_of(d: int, both_sides: bool) -> int:

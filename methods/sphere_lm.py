@@ -25,6 +25,7 @@ from paramid.methods.gram_span import Spectrum
 LATTICES = ("auto", "one-sided", "symmetric")
 CONVINCING = 30.0  # both sides leave gaps of 100 and more; other ratios are below 10
 CROWDED = 0.88  # of D(D-1)/2: beyond, false rank-ones come within the error of one-sided lattices
+DROWNED = 1.5  # below this gap nothing found was right
 LOUDEST = 1e-3  # beyond, nothing was found whatever the step
 
 
@@ -38,7 +39,7 @@ class SphereLM:
     rows: float = 1.3  # for each neuron
     batch: int = 250
     steps: int = 25
-    h_dir: float = 1e-2
+    h_dir: float | None = None  # 1e-2, longer under noise
 
     version: ClassVar[int] = 1
 
@@ -75,10 +76,11 @@ class SphereLM:
         spectrum, m = self.spanned(oracle, run)
         d, gap, basis = oracle.spec.inputs, spectrum.gap(m), spectrum.basis(m)
         yield Subspace(basis, stats={"singular_gap": gap, "dimension": m})
+        if gap < DROWNED:
+            raise GiveUp(f"S_{m} is only {gap:.2f} times S_{m + 1}: the span drowns in the error of its rows")
         p = spectrum.projector(m, d)
         del spectrum
-        accept = sphere_search.acceptance(gap, p)
-        found = sphere_search.search(p, basis, m, run, accept=accept, batch=self.batch, steps=self.steps)
+        found = sphere_search.search(p, basis, m, run, gap=gap, batch=self.batch, steps=self.steps)
         w = found.directions.T
         yield Directions(w, stats={"directions_found": w.shape[1], "starts": found.starts, "steps": found.steps})
         if w.shape[1] < m:
@@ -120,7 +122,8 @@ class SphereLM:
         name = oracle.spec.activation
         exact = self.derivatives == "exact"
         differentiate = signs_and_shifts.directional_derivatives if exact else signs_and_shifts.directional_differences
-        second, third = differentiate(oracle, w, h=self.h_dir)
+        h = self.h_dir or max(1e-2, 1.5 * oracle.spec.noise**0.2)
+        second, third = differentiate(oracle, w, h=h)
         limit = signs_and_shifts.SHIFT_LIMITS[name]
         signs, shifts = signs_and_shifts.signs_and_shifts(second, third, w, activation(name), limit=limit)
         yield Network.shallow(w * signs, shifts, name)

@@ -12,8 +12,8 @@ A span known to δ leaves E = O(δ²) at its rank-ones, other minima of E lie fa
 
     (2)  accept u where E(u) < c / gap²,   gap = S_m / S_{m+1} of the rows that gave the span,
 
-with c = 10 while m < D(D+1)/4, where other minima lie above 0.02, and c = 0.3 beyond: at least ten times what was seen
-at true directions. The search runs in float32; its ends agree to 1e-4 and are one
+with c = 10 while m < n/2, n = D(D+1)/2, where other minima lie above 0.02, and c = 0.3 (n-m)/n beyond: about ten times
+what was seen at true directions. The search runs in float32; its ends agree to 1e-4 and are one
 direction when closer than `SAME`. New ones are polished in float64 and compared once more.
 """
 
@@ -29,6 +29,7 @@ from paramid.methods.subspace import Projector
 
 SAME = 1e-2
 SPURIOUS = 0.02  # a minimum above it is never a rank-one
+PATIENCE = 10  # starts for each direction of the span that may go by without a new one
 
 
 @dataclass(frozen=True)
@@ -42,23 +43,23 @@ class Found:
 
 
 def acceptance(gap: float, p: Projector) -> float:
-    """(2), above what float32 makes of E in the form of `p`."""
-    factor, rounding = (0.3, 1e-9) if p.complement else (10.0, 1e-5)
+    """(2), above what float64 makes of E in the form of `p`."""
+    k, d, _ = p.matrices.shape
+    factor, rounding = (0.6 * k / (d * (d + 1)), 1e-20) if p.complement else (10.0, 1e-12)
     return min(max(factor / gap**2, rounding), SPURIOUS / 2)
 
 
-def search(
-    p: Projector, basis: Tensor, m: int, run: Run, *, accept: float, batch: int = 250, steps: int = 25
-) -> Found:
-    """The at most `m` rank-ones of the span with packed orthonormal `basis` and projector `p`."""
-    fast, d = replace(p, matrices=p.matrices.float()), p.matrices.shape[2]
+def search(p: Projector, basis: Tensor, m: int, run: Run, *, gap: float, batch: int = 250, steps: int = 25) -> Found:
+    """The at most `m` rank-ones of the span with packed orthonormal `basis`, projector `p` and gap of (2)."""
+    fast, d, accept = replace(p, matrices=p.matrices.float()), p.matrices.shape[2], acceptance(gap, p)
+    coarse = max(accept, 1e-9 if p.complement else 1e-5)  # what float32 makes of E
     found, starts, taken, idle = basis.new_empty(0, d), 0, 0, 0
-    while len(found) < m and idle < max(1000, 10 * m):
+    while len(found) < m and idle < max(1000, PATIENCE * m):
         count = min(batch, max(16, 2 * (m - len(found))))
         u = run.sphere(batch, d) if idle else remaining(basis, found, count, run)
-        ends, work = descend(fast, u.float(), accept=accept, hopeless=SPURIOUS, steps=steps)
+        ends, work = descend(fast, u.float(), accept=coarse, hopeless=SPURIOUS, steps=steps)
         new, last = polish(p, distinct(found.float(), ends))
-        new = distinct(found, new[last < SAME / 1e4])
+        new = distinct(found, new[(last < SAME / 1e4) & (terms(p, new).energy < accept)])
         found, starts, taken = torch.cat([found, new]), starts + len(u), taken + work
         idle = 0 if len(new) else idle + len(u)
     energies = terms(p, found).energy
