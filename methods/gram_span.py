@@ -31,7 +31,7 @@ class Spectrum:
 
     @property
     def dimensions(self) -> int:
-        """n."""
+        """The length of a row."""
         return self.rows.shape[1]
 
     def gap(self, m: int) -> float:

@@ -30,7 +30,7 @@ LONGEST = 0.5
 
 
 def sample_rows(oracle: Oracle, run: Run, count: int, *, both_sides: bool, h: float | None = None) -> Tensor:
-    """At least `count` packed rows of the span at Gaussian points: lattices or Hessians, whichever cost fewer queries."""
+    """At least `count` packed rows of the span at Gaussian points: lattices or Hessians, the fewer queries."""
     d, noise = oracle.spec.inputs, oracle.spec.noise
     bases = max(BASES, math.ceil(count / (d + 1)))
     if noise or count * (d * d + d + 1) <= bases * points_of(d, both_sides):
