@@ -64,6 +64,8 @@ class SphereLM:
         g = activation(spec.activation)
         if not g.smooth or g.degree is not None:
             return f"needs a third derivative that varies, which {spec.activation} has not"
+        if pinned(spec) and spec.activation not in signs_and_shifts.SHIFT_LIMITS:
+            return f"cannot read shifts off the second derivative of {spec.activation}"
         m, limit = spec.widths[0], spec.inputs * (spec.inputs - 1) // 2
         if m is not None and m > max(1, limit):
             return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
@@ -85,7 +87,7 @@ class SphereLM:
         yield Directions(w, stats={"directions_found": w.shape[1], "starts": found.starts, "steps": found.steps})
         if w.shape[1] < m:
             raise GiveUp(f"found {w.shape[1]} of {m} directions")
-        if (oracle.spec.outer, oracle.spec.norms, oracle.spec.output_bias) == ("ones", "unit", "zero"):
+        if pinned(oracle.spec):
             yield from self.completed(oracle, w)
 
     def spanned(self, oracle: Oracle, run: Run) -> tuple[Spectrum, int]:
@@ -127,3 +129,8 @@ class SphereLM:
         limit = signs_and_shifts.SHIFT_LIMITS[name]
         signs, shifts = signs_and_shifts.signs_and_shifts(second, third, w, activation(name), limit=limit)
         yield Network.shallow(w * signs, shifts, name)
+
+
+def pinned(spec: Spec) -> bool:
+    """Whether directions, signs and shifts are all there is to a neuron."""
+    return (spec.outer, spec.norms, spec.output_bias) == ("ones", "unit", "zero")

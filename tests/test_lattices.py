@@ -102,3 +102,15 @@ def test_under_noise_the_step_is_near_the_best(noise: float) -> None:
         return float((rows - rows @ span @ span.T).norm() / rows.norm())
 
     assert error(None) < 2 * min(error(h) for h in (0.01, 0.03, 0.1, 0.2, 0.5))
+
+
+@pytest.mark.parametrize("d", [6, 14])
+@sides
+def test_without_noise_the_step_is_near_the_best(d: int, both_sides: bool) -> None:
+    def error(h: float | None) -> float:
+        teacher, oracle = teacher_and_oracle(f"shallow:D={d},m={2 * d}")
+        rows = lattices.sample_rows(oracle, Run.seeded(0), 3 * d + 3, both_sides=both_sides, h=h)
+        span = span_of_squares(teacher.weights[0])
+        return float((rows - rows @ span @ span.T).norm() / rows.norm())
+
+    assert error(None) < 3 * min(error(h) for h in (1e-4, 3e-4, 1e-3, 3e-3, 1e-2))
