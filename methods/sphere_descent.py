@@ -22,7 +22,7 @@ from torch import Tensor
 
 from paramid.methods.subspace import Projector
 
-CHUNK = 2**18  # numbers of intermediate: what a core's cache holds
+CHUNK = 2**19  # numbers of intermediate: what a core's cache holds
 DAMPING = 0.1  # the first λ
 LEAST = 1e-5  # the smallest λ: in float32 N is known to 1e-6
 SMALL = 1e-2  # the next step is about the square of this one
@@ -118,6 +118,6 @@ def polish(p: Projector, u: Tensor, *, steps: int = 10) -> tuple[Tensor, Tensor]
     for _ in range(steps):
         s = newton(terms(p, u), u, torch.full_like(last, 1e-9))
         u, last = moved(u, s), s.norm(dim=1)
-        if not (last > 1e-14).any():
+        if not (last > 1e-10).any():
             break
     return u, last

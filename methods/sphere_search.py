@@ -58,7 +58,7 @@ def search(p: Projector, basis: Tensor, m: int, run: Run, *, gap: float, batch: 
     coarse = max(accept, 1e-9 if p.complement else 1e-5)  # what float32 makes of E
     found, starts, taken, idle = basis.new_empty(0, p.matrices.shape[2]), 0, 0, 0
     while len(found) < m and idle < max(1000, PATIENCE * m):
-        count = batch if idle else min(batch, max(16, 2 * (m - len(found))))
+        count = min(batch, max(16, 2 * (m - len(found)), idle))
         u = seeds(remaining(basis, found, count, run), run, spread=idle > 0)
         ends, work = descend(fast, u.float(), accept=coarse, hopeless=SPURIOUS, steps=steps)
         new, last = polish(p, distinct(found.float(), ends))
