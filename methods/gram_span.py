@@ -6,8 +6,9 @@ For rows R (count, n) of packed symmetric matrices, n = D(D+1)/2,
     (2)  S_m / S_{m+1} ≫ 1 where m is the dimension of the span and the rest is the error of the rows.
 
 One eigendecomposition takes a twentieth of an SVD's time. It loses singular values below 1e-8 S_1, far below the error
-of differences. Further drops follow the gap (the next order of the truncation spans little more), so that m is where
-the FIRST ratio (2) is large, and is believed only where there were clearly more rows than that.
+of differences. Two traps surround the gap: a neuron that is weak or nearly parallel to another makes a ratio of up to
+100 before it, and the next order of the truncation ends in another drop after it. So m is the FIRST ratio (2) that is
+large and no less than a hundredth of the largest, believed only where there were clearly more rows than that.
 """
 
 from dataclasses import dataclass
@@ -18,6 +19,8 @@ from torch import Tensor
 from paramid.methods import subspace
 from paramid.methods.subspace import Projector
 
+RIVAL = 100.0  # the most by which a later ratio may exceed that of the gap
+MARGIN = 4  # rows beyond those that are in proportion
 FLOOR = 1e-8  # of S_1: below it Gram matrices round
 
 
@@ -46,9 +49,11 @@ class Spectrum:
     def first_gap(self, least: float, spare: float) -> int | None:
         """The first m whose ratio (2) is at least `least`, if there were more than `spare` m rows to tell."""
         ratios = self.floored[:-1] / self.floored[1:]
-        large = (ratios >= least).nonzero()[:, 0]
-        m = int(large[0]) + 1 if len(large) else None
-        return None if m is None or spare * m + 1 > len(self.rows) else m
+        largest = float(ratios.max()) if len(ratios) else 0.0
+        if largest < least:
+            return None
+        m = int((ratios >= max(least, largest / RIVAL)).nonzero()[0]) + 1
+        return m if len(self.rows) >= spare * m + MARGIN else None
 
     def basis(self, m: int) -> Tensor:
         """The leading m dimensions as orthonormal columns, (n, m)."""

@@ -96,13 +96,13 @@ class SphereLM:
         if m is not None:
             return gram_span.spectrum(self.sampled(oracle, run, math.ceil(self.rows * m) + 3)), m
         most = max(1, d * (d - 1) // 2)
-        rows = self.sampled(oracle, run, 4)
+        rows = self.sampled(oracle, run, 8)
         while True:
             spectrum = gram_span.spectrum(rows)
             m = spectrum.first_gap(CONVINCING, self.rows)
             if m is not None and m <= most:
                 return spectrum, m
-            if m is not None or len(rows) > self.rows * most + 3:
+            if m is not None or len(rows) > self.rows * most + gram_span.MARGIN:
                 raise GiveUp(f"{len(rows)} rows show no span of at most D(D-1)/2 = {most} dimensions")
             rows = torch.cat([rows, self.sampled(oracle, run, math.ceil(len(rows) / 2))])
 

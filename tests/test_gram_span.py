@@ -42,17 +42,26 @@ def test_the_projector_keeps_the_fewer_matrices_at_hand(m: int, count: int, comp
 @given(d=st.integers(4, 7), share=st.floats(0.01, 1), seed=st.integers(0, 10**6))
 def test_the_first_gap_is_the_dimension(d: int, share: float, seed: int) -> None:
     m = max(1, round(share * d * (d - 1) / 2))
-    rows, _ = planted(d, m, 2 * m + 3, 1e-6, seed)
+    rows, _ = planted(d, m, 2 * m + 4, 1e-6, seed)
     assert gram_span.spectrum(rows).first_gap(300, 1.3) == m
 
 
 def test_a_second_drop_is_not_taken_for_the_gap() -> None:
     """The next order of the truncation spans m dimensions more, and the drop after it is the sharper one."""
-    rows, _ = planted(9, 6, 40, 1e-9)
+    rows, _ = planted(9, 6, 40, 3e-7)
     others, _ = planted(9, 6, 40, seed=1)
     values = gram_span.spectrum(rows + 1e-3 * others)
     assert values.gap(12) > values.gap(6) > 100
     assert values.first_gap(30, 1.3) == 6
+
+
+def test_a_weak_neuron_is_not_taken_for_error() -> None:
+    run = Run.seeded(0)
+    span = span_of_squares(run.sphere(3, 6).T)
+    strengths = torch.tensor([1.0, 1.0, 0.01], dtype=torch.float64)
+    values = gram_span.spectrum(run.normal(12, 3) * strengths @ span.T + 1e-7 * run.normal(12, 21))
+    assert values.gap(2) > 30
+    assert values.first_gap(30, 1.3) == 3
 
 
 @pytest.mark.parametrize("count", [20, 60])
@@ -61,9 +70,9 @@ def test_noise_has_no_gap(count: int) -> None:
 
 
 def test_a_gap_is_not_believed_with_hardly_more_rows_than_dimensions() -> None:
-    rows, _ = planted(8, 10, 14, 1e-6)
+    rows, _ = planted(8, 10, 17, 1e-6)
     assert gram_span.spectrum(rows).first_gap(30, 1.3) == 10
-    assert gram_span.spectrum(rows[:12]).first_gap(30, 1.3) is None
+    assert gram_span.spectrum(rows[:16]).first_gap(30, 1.3) is None
 
 
 def test_rows_of_nothing_have_no_gap_and_do_not_fail() -> None:
