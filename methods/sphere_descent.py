@@ -22,7 +22,8 @@ from torch import Tensor
 
 from paramid.methods.subspace import Projector
 
-CHUNK = 2**19  # numbers of intermediate: what a core's cache holds
+CHUNK = 2**19  # numbers of intermediate that a core's cache holds
+FEWEST, MOST = 32, 2**25  # rows worth reading all matrices for, as long as they are not more numbers than this
 DAMPING = 0.1  # the first λ
 LEAST = 1e-5  # the smallest λ: in float32 N is known to 1e-6
 SMALL = 1e-2  # the next step is about the square of this one
@@ -51,11 +52,15 @@ class Terms:
 
 def terms(p: Projector, u: Tensor) -> Terms:
     """(1) and (2) for unit rows `u`, in chunks."""
-    k, d, _ = p.matrices.shape
-    parts = [_terms(p, rows) for rows in u.split(max(1, CHUNK // max(1, k * d)))]
+    parts = [_terms(p, rows) for rows in u.split(at_once(p.matrices[:, :, 0].numel()))]
     return Terms(
         torch.cat([t.energy for t in parts]), torch.cat([t.normal for t in parts]), torch.cat([t.right for t in parts])
     )
+
+
+def at_once(images: int) -> int:
+    """Rows whose intermediates, `images` numbers each, stay in the cache; or enough to reuse what was read for them."""
+    return max(1, CHUNK // max(1, images), min(FEWEST, MOST // max(1, images)))
 
 
 def _terms(p: Projector, u: Tensor) -> Terms:

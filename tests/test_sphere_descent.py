@@ -45,6 +45,7 @@ def test_chunks_do_not_change_the_terms(complement: bool, monkeypatch: pytest.Mo
     u = Run.seeded(1).sphere(11, 5)
     whole = sphere_descent.terms(p, u)
     monkeypatch.setattr(sphere_descent, "CHUNK", 100)
+    monkeypatch.setattr(sphere_descent, "FEWEST", 3)
     parts = sphere_descent.terms(p, u)
     torch.testing.assert_close(parts.normal, whole.normal)
     torch.testing.assert_close(parts.right, whole.right)
@@ -88,3 +89,22 @@ def test_starts_are_not_written_to_and_none_is_no_trouble() -> None:
     assert torch.equal(u, before)
     assert sphere_descent.polish(p, u[:0])[0].shape == (0, 5)
     assert sphere_descent.descend(p, u[:0], accept=1e-5, hopeless=0.02, steps=5)[0].shape == (0, 5)
+
+
+def test_energy_never_rises_however_far_the_start() -> None:
+    """A full step from afar may lead uphill: it is not taken."""
+    _, p = planted(12, 60, True)
+    u = Run.seeded(3).sphere(300, 12)
+    before = sphere_descent.terms(p, u).energy
+    ends = [sphere_descent.descend(p, u[i : i + 1], accept=2.0, hopeless=3.0, steps=6)[0] for i in range(300)]
+    kept = torch.tensor([len(end) for end in ends]) > 0
+    after = sphere_descent.terms(p, torch.cat(ends)).energy
+    assert kept.sum() > 20
+    assert (after - before[kept]).max() <= 1e-15
+
+
+@pytest.mark.parametrize(
+    ("images", "rows"), [(0, 2**19), (100, 5242), (13750, 38), (105000, 32), (2**22, 8), (2**26, 1)]
+)
+def test_rows_at_once_are_bounded_by_memory(images: int, rows: int) -> None:
+    assert sphere_descent.at_once(images) == rows
