@@ -23,10 +23,10 @@ from paramid.methods import gram_span, hessians, lattices, signs_and_shifts, sph
 from paramid.methods.gram_span import Spectrum
 
 LATTICES = ("auto", "one-sided", "symmetric")
-CONVINCING = 30.0  # both sides leave gaps of 100 and more; other ratios are below 10
+CONVINCING = 30.0  # both sides leave gaps of 100 and more
 CROWDED = 0.88  # of D(D-1)/2: beyond, false rank-ones come within the error of one-sided lattices
 DROWNED = 1.5  # below this gap nothing found was right
-LOUDEST = 1e-3  # beyond, nothing was found whatever the step
+LOUDEST = 1e-3  # beyond, even ten neurons of ten inputs drown whatever the step
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class SphereLM:
         if m is not None and m > max(1, limit):
             return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
         if spec.noise > LOUDEST and self.derivatives == "differences":
-            return f"noise {spec.noise:g} drowns third differences of any step"
+            return f"noise {spec.noise:g} drowns second differences of any step"
         return None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:

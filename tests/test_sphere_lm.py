@@ -135,7 +135,7 @@ def test_both_sides_are_taken_where_one_is_too_crude(changes: dict[str, object],
         ({"activations": ("tanh", "tanh")}, "needs one hidden layer and one linear output"),
         ({"widths": (7, 3), "activations": ("tanh",) * 2 + ("identity",)}, "needs one hidden layer"),
         ({"outputs": 2}, "one linear output"),
-        ({"noise": 1e-2}, "noise 0.01 drowns third differences"),
+        ({"noise": 1e-2}, "noise 0.01 drowns second differences"),
         ({"activations": ("softplus", "identity")}, "cannot read shifts off the second derivative of softplus"),
     ],
 )
