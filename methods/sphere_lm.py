@@ -1,0 +1,136 @@
+"""`sphere-lm`: the directions of a shallow network from third-order lattices and descents on the sphere.
+
+    1. ⌈1.3 m⌉ + 3 elements of span{w_k w_kᵀ} at Gaussian points      (lattices)
+    2. that span; where m is unknown, its dimension                    (gram_span)
+    3. its rank-one directions                                         (sphere_search, sphere_descent)
+    4. signs and first shifts from directional derivatives             (signs_and_shifts)
+
+One-sided lattices cost D²/6 queries a neuron and leave directions right to 1e-3, which is all that a refinement of the
+whole network needs. Both sides are taken where that is too crude: close to D(D-1)/2, under noise, with free outer
+weights or norms, and to find m.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
+from paramid.methods import gram_span, hessians, lattices, signs_and_shifts, sphere_search
+from paramid.methods.gram_span import Spectrum
+
+LATTICES = ("auto", "one-sided", "symmetric")
+CONVINCING = 30.0  # both sides leave gaps of 100 and more
+CROWDED = 0.88  # of D(D-1)/2: beyond, false rank-ones come within the error of one-sided lattices
+DROWNED = 1.5  # below this gap nothing found was right
+LOUDEST = 1e-3  # beyond, even ten neurons of ten inputs drown whatever the step
+
+
+@dataclass(frozen=True)
+class SphereLM:
+    """Rank-one directions from third-order lattices by Levenberg-Marquardt on the sphere."""
+
+    derivatives: str = "differences"  # or "exact", Hessians from the oracle
+    lattice: str = "auto"
+    h: float | None = None
+    rows: float = 1.3  # for each neuron
+    batch: int = 250
+    steps: int = 25
+    h_dir: float | None = None  # 1e-2, longer under noise
+
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        for name, known in (("derivatives", ("differences", "exact")), ("lattice", LATTICES)):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(known)} was wanted")
+        for name, least in (("h", 0), ("rows", 1), ("batch", 0), ("steps", 0), ("h_dir", 0)):
+            value = getattr(self, name)
+            if value is not None and not value > least:
+                raise ValueError(f"{name} is {value}; more than {least} was wanted")
+
+    @property
+    def access(self) -> frozenset[Access]:
+        """Queries, or exact derivatives alone."""
+        return frozenset({Access.DERIVATIVES if self.derivatives == "exact" else Access.QUERIES})
+
+    def declines(self, spec: Spec) -> str | None:
+        """Shallow, smooth, and no more neurons than rank-ones can be told apart."""
+        if not spec.shallow or spec.outputs != 1:
+            return "needs one hidden layer and one linear output"
+        g = activation(spec.activation)
+        if not g.smooth or g.degree is not None:
+            return f"needs a third derivative that varies, which {spec.activation} has not"
+        if pinned(spec) and spec.activation not in signs_and_shifts.SHIFT_LIMITS:
+            return f"cannot read shifts off the second derivative of {spec.activation}"
+        m, limit = spec.widths[0], spec.inputs * (spec.inputs - 1) // 2
+        if m is not None and m > max(1, limit):
+            return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
+        if spec.noise > LOUDEST and self.derivatives == "differences":
+            return f"noise {spec.noise:g} drowns second differences of any step"
+        return None
+
+    def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 4."""
+        spectrum, m = self.spanned(oracle, run)
+        d, gap, basis = oracle.spec.inputs, spectrum.gap(m), spectrum.basis(m)
+        yield Subspace(basis, stats={"singular_gap": gap, "dimension": m})
+        if gap < DROWNED:
+            raise GiveUp(f"S_{m} is only {gap:.2f} times S_{m + 1}: the span drowns in the error of its rows")
+        p = spectrum.projector(m, d)
+        del spectrum
+        found = sphere_search.search(p, basis, m, run, gap=gap, batch=self.batch, steps=self.steps)
+        w = found.directions.T
+        yield Directions(w, stats={"directions_found": w.shape[1], "starts": found.starts, "steps": found.steps})
+        if w.shape[1] < m:
+            raise GiveUp(f"found {w.shape[1]} of {m} directions")
+        if pinned(oracle.spec):
+            yield from self.completed(oracle, w)
+
+    def spanned(self, oracle: Oracle, run: Run) -> tuple[Spectrum, int]:
+        """Stages 1 and 2: the spectrum of enough rows, and m."""
+        m, d = oracle.spec.widths[0], oracle.spec.inputs
+        if m is not None:
+            return gram_span.spectrum(self.sampled(oracle, run, math.ceil(self.rows * m) + 3)), m
+        most = max(1, d * (d - 1) // 2)
+        rows = self.sampled(oracle, run, 8)
+        while True:
+            spectrum = gram_span.spectrum(rows)
+            m = spectrum.first_gap(CONVINCING, self.rows)
+            if m is not None and m <= most:
+                return spectrum, m
+            if m is not None or len(rows) > self.rows * most + gram_span.MARGIN:
+                raise GiveUp(f"{len(rows)} rows show no span of at most D(D-1)/2 = {most} dimensions")
+            rows = torch.cat([rows, self.sampled(oracle, run, math.ceil(len(rows) / 2))])
+
+    def sampled(self, oracle: Oracle, run: Run, count: int) -> Tensor:
+        """Stage 1: at least `count` rows."""
+        if self.derivatives == "exact":  # a Hessian is a row, a difference of two would be one as well
+            return hessians.exact_hessians(oracle, run.normal(count, oracle.spec.inputs))
+        return lattices.sample_rows(oracle, run, count, both_sides=self.both_sides(oracle.spec), h=self.h)
+
+    def both_sides(self, spec: Spec) -> bool:
+        """Whether lattices are averaged over ±h."""
+        m, limit = spec.widths[0], spec.inputs * (spec.inputs - 1) // 2
+        free = (spec.outer, spec.norms) != ("ones", "unit")
+        careful = m is None or m > CROWDED * limit or spec.noise > 0 or free
+        return self.lattice == "symmetric" or (self.lattice == "auto" and careful)
+
+    def completed(self, oracle: Oracle, w: Tensor) -> Iterator[Network]:
+        """Stage 4 for the unit columns `w`."""
+        name = oracle.spec.activation
+        exact = self.derivatives == "exact"
+        differentiate = signs_and_shifts.directional_derivatives if exact else signs_and_shifts.directional_differences
+        h = self.h_dir or max(1e-2, 1.5 * oracle.spec.noise**0.2)
+        second, third = differentiate(oracle, w, h=h)
+        limit = signs_and_shifts.SHIFT_LIMITS[name]
+        signs, shifts = signs_and_shifts.signs_and_shifts(second, third, w, activation(name), limit=limit)
+        yield Network.shallow(w * signs, shifts, name)
+
+
+def pinned(spec: Spec) -> bool:
+    """Whether directions, signs and shifts are all there is to a neuron."""
+    return (spec.outer, spec.norms, spec.output_bias) == ("ones", "unit", "zero")

@@ -1,0 +1,209 @@
+"""`sphere-lm` tells span, directions and network, whatever m is and whether it is known, and says no in time."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+import torch
+
+from paramid import Claim, Directions, GiveUp, Network, Run, Spec, Subspace, task
+from paramid.methods.sphere_lm import SphereLM
+from paramid.oracle import CountingOracle
+from paramid.tasks.shallow import Shallow
+
+CPU = torch.device("cpu")
+CHAIN = [Subspace, Directions, Network]
+
+
+def oracle_for(method: SphereLM, name: str, seed: int = 0, **changes: object) -> CountingOracle:
+    family = task(name)
+    spec: Spec = replace(family.spec, **changes)
+    return CountingOracle(family.draw(seed), spec, access=method.access, seed=seed, device=CPU)
+
+
+def claims(method: SphereLM, oracle: CountingOracle, seed: int = 0) -> list[Claim]:
+    assert method.declines(oracle.spec) is None
+    return list(method.identify(oracle, Run.seeded(seed)))
+
+
+def error(name: str, claim: Claim, seed: int = 0) -> float:
+    family = task(name)
+    return family.judge(claim, family.draw(seed))["error"]
+
+
+@pytest.mark.parametrize(
+    ("name", "bound"),
+    [
+        ("shallow:D=1,m=1", 1e-6),
+        ("shallow:D=2,m=1", 1e-6),
+        ("shallow:D=3,m=3", 1e-5),
+        ("shallow:D=6,m=15", 1e-3),
+        ("shallow:D=12,m=1", 1e-6),
+        ("shallow:D=12,m=5", 1e-3),
+        ("shallow:D=12,m=40", 1e-2),
+        ("shallow:D=12,m=55", 1e-2),
+        ("shallow:D=12,m=62", 1e-3),
+        ("shallow:D=10,m=20,activation=logistic", 1e-2),
+        ("shallow:D=10,m=20,activation=erf", 1e-2),
+    ],
+)
+def test_all_directions_are_found_from_one_neuron_to_the_limit(name: str, bound: float) -> None:
+    method = SphereLM()
+    found = claims(method, oracle_for(method, name))
+    assert [type(claim) for claim in found] == CHAIN
+    assert error(name, found[1]) < bound
+    assert task(name).judge(found[2], task(name).draw(0))["sign_accuracy"] == 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("m", [1, 4, 11, 30])
+def test_an_unknown_number_of_neurons_is_found_out(m: int, seed: int) -> None:
+    method, name = SphereLM(), f"shallow:D=10,m={m}"
+    found = claims(method, oracle_for(method, name, seed, widths=(None,)), seed)
+    assert found[0].stats["dimension"] == m
+    assert error(name, found[1], seed) < 1e-3
+
+
+def test_a_single_neuron_costs_little() -> None:
+    method = SphereLM()
+    for widths, hessians in (((1,), 5), ((None,), 8)):
+        oracle = oracle_for(method, "shallow:D=20,m=1", widths=widths)
+        claims(method, oracle)
+        assert oracle.usage.queries == hessians * (20 * 20 + 20 + 1) + 5
+
+
+@pytest.mark.parametrize("widths", [(20,), (None,)])
+def test_exact_hessians_lead_to_rounding(widths: tuple[int | None]) -> None:
+    method, name = SphereLM(derivatives="exact"), "shallow:D=10,m=20"
+    oracle = oracle_for(method, name, widths=widths)
+    found = claims(method, oracle)
+    assert error(name, found[1]) < 1e-12
+    assert error(name, found[2]) < 1e-12
+    assert {kind for kind, rows in oracle.usage.snapshot().items() if rows} == {"derivatives"}
+
+
+@pytest.mark.parametrize(("noise", "bound"), [(1e-8, 1e-3), (1e-6, 1e-2), (1e-4, 5e-2)])
+def test_noise_is_met_by_longer_steps(noise: float, bound: float) -> None:
+    method, name = SphereLM(), f"shallow:D=10,m=20,noise={noise}"
+    assert error(name, claims(method, oracle_for(method, name))[1]) < bound
+
+
+def test_the_free_outer_weights_and_norms_leave_the_directions() -> None:
+    """The claims end with the directions: signs and shifts are read off unit neurons only."""
+    method, family, run = SphereLM(), Shallow(D=12, m=30), Run.seeded(5)
+    teacher = family.draw(0)
+    free = (0.5 + 1.5 * torch.sigmoid(run.normal(2, 30))) * run.normal(2, 30).sign()
+    grown = Network.shallow(teacher.weights[0] * free[0], teacher.biases[0], "tanh", free[1])
+    spec = replace(family.spec, outer="free", norms="free")
+    oracle = CountingOracle(grown, spec, access=method.access, seed=0, device=CPU)
+    found = claims(method, oracle)
+    assert [type(claim) for claim in found] == [Subspace, Directions]
+    assert family.judge(found[1], teacher)["error"] < 1e-3
+
+
+@pytest.mark.parametrize(
+    ("changes", "both"),
+    [
+        ({}, False),
+        ({"widths": (None,)}, True),
+        ({"widths": (14,)}, True),
+        ({"noise": 1e-9}, True),
+        ({"outer": "free"}, True),
+        ({"norms": "free"}, True),
+    ],
+)
+def test_both_sides_are_taken_where_one_is_too_crude(changes: dict[str, object], both: bool) -> None:
+    spec: Spec = replace(Shallow(D=6, m=7).spec, **changes)
+    assert SphereLM().both_sides(spec) == both
+    assert SphereLM(lattice="symmetric").both_sides(spec)
+    assert not SphereLM(lattice="one-sided").both_sides(spec)
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({}, None),
+        ({"widths": (15,)}, None),
+        ({"widths": (None,)}, None),
+        ({"inputs": 1, "widths": (1,)}, None),
+        ({"activations": ("erf", "identity")}, None),
+        ({"noise": 1e-4}, None),
+        ({"widths": (16,)}, "16 neurons exceed D(D-1)/2 = 15"),
+        ({"inputs": 1, "widths": (2,)}, "2 neurons exceed"),
+        ({"activations": ("relu", "identity")}, "which relu has not"),
+        ({"activations": ("square", "identity")}, "which square has not"),
+        ({"activations": ("tanh", "tanh")}, "needs one hidden layer and one linear output"),
+        ({"widths": (7, 3), "activations": ("tanh",) * 2 + ("identity",)}, "needs one hidden layer"),
+        ({"outputs": 2}, "one linear output"),
+        ({"noise": 1e-2}, "noise 0.01 drowns second differences"),
+        ({"activations": ("softplus", "identity")}, "cannot read shifts off the second derivative of softplus"),
+    ],
+)
+def test_it_declines_with_a_reason(changes: dict[str, object], reason: str | None) -> None:
+    spec: Spec = replace(Shallow(D=6, m=7).spec, **changes)
+    said = SphereLM().declines(spec)
+    assert said is None if reason is None else reason in str(said)
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"derivatives": "guessed"}, "differences or exact was wanted"),
+        ({"lattice": "round"}, "auto or one-sided or symmetric was wanted"),
+        ({"h": 0.0}, "more than 0 was wanted"),
+        ({"rows": 1.0}, "more than 1 was wanted"),
+        ({"batch": 0}, "more than 0 was wanted"),
+        ({"steps": 0}, "more than 0 was wanted"),
+        ({"h_dir": -1.0}, "more than 0 was wanted"),
+    ],
+)
+def test_options_without_sense_are_refused(options: dict[str, object], match: str) -> None:
+    with pytest.raises(ValueError, match=match):
+        SphereLM(**options)
+
+
+def collected(method: SphereLM, oracle: CountingOracle) -> Iterator[Claim]:
+    try:
+        yield from method.identify(oracle, Run.seeded(0))
+    except GiveUp:
+        return
+
+
+@pytest.mark.parametrize(
+    ("name", "changes", "match", "kinds"),
+    [
+        ("shallow:D=6,m=7,noise=0.001", {"widths": (None,)}, "show no span of at most", []),
+        ("shallow:D=12,m=40,noise=0.01", {}, "drowns in the error of its rows", [Subspace]),
+        ("shallow:D=6,m=7", {"widths": (12,)}, "drowns|found", [Subspace]),
+    ],
+)
+def test_it_gives_up_rather_than_telling_a_wrong_network(
+    name: str, changes: dict[str, object], match: str, kinds: list[type[Claim]]
+) -> None:
+    oracle = oracle_for(SphereLM(), name, **changes)
+    with pytest.raises(GiveUp, match=match):
+        list(SphereLM().identify(oracle, Run.seeded(0)))
+    told = [type(claim) for claim in collected(SphereLM(), oracle_for(SphereLM(), name, **changes))]
+    assert told[: len(kinds)] == kinds
+    assert Network not in told
+
+
+@pytest.mark.parametrize("name", ["identity", "square"])
+def test_a_function_without_third_derivatives_has_no_span(name: str) -> None:
+    """A teacher that lies about its activation: lines show nothing but rounding, quadrics a single matrix of rank D."""
+    oracle = oracle_for(SphereLM(), f"shallow:D=5,m=4,activation={name}", widths=(None,))
+    with pytest.raises(GiveUp):
+        list(SphereLM().identify(oracle, Run.seeded(0)))
+
+
+def test_the_same_seed_says_the_same_and_nothing_falls_on_the_default_device() -> None:
+    method = SphereLM()
+    one = claims(method, oracle_for(method, "shallow:D=6,m=7"))
+    oracle = oracle_for(method, "shallow:D=6,m=7")
+    torch.set_default_device("meta")
+    try:
+        two = claims(method, oracle)
+    finally:
+        torch.set_default_device(None)
+    for a, b in zip(one, two, strict=True):
+        assert all(torch.equal(x, y) for x, y in zip(a.arrays().values(), b.arrays().values(), strict=True))
