@@ -1,0 +1,176 @@
+"""Joint refinement: all parameters of a shallow network from a rough guess to the rounding of its oracle.
+
+Gauss-Newton on matched gradient differences (`matched_differences`) at N points x_i ~ spread · N(0, I):
+
+    (1)  R = Y - S(θ),   θ = (W, b, a),
+    (2)  (JᵀJ + λ diag) p = Jᵀ R,   θ ← θ + p, unit columns renormalised where norms are pinned,
+
+with J the Jacobian of the gradient itself (`gradient_system`), its conjugate gradients in float32, R and θ in float64.
+λ is 0 until the residual grows; then the step is undone, λ raised tenfold from 1e-3, and lowered when steps succeed.
+Gradients do not see c: it is the mean of what the values leave.
+
+    (3)  The oracle's noise σ (said, or measured) leaves rms(R) = σ / √2h where nothing but noise is left.
+
+A network is believed when its residual is down at (3), and sure to what a draw of such noise moves it by. Whatever
+stays above (3) is given up.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil, isfinite, sqrt
+
+import torch
+from torch import Tensor
+
+from paramid import Activation, GiveUp, Network, Oracle, Run, activation
+from paramid.methods.gradient_system import Pinned, System, solve, split
+from paramid.methods.matched_differences import noise_level, observe, student
+
+CLEAN = 1e-11  # noise above it is met with large steps
+REACH, LONG_REACH = 0.1, 0.5  # the largest h |w_jk| without and with noise
+TIGHT, LOOSE = 1e-3, 3e-2  # relative tolerance of (2) close to the solution and far away
+NEAR = 1e-2  # residual over that of the data, below which it is close
+AT_NOISE = 3.0  # residuals up to so many times (3) are believed
+DOWN = 0.8  # and at so many times there is nothing left to gain: fitted noise is smaller than noise
+UNSURE = 1e-2  # an error of that size is no identification
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What was seen: gradients Y at x with step h, values at x, and the noise of a value."""
+
+    x: Tensor
+    gradients: Tensor
+    values: Tensor
+    h: float
+    noise: float
+
+    @property
+    def floor(self) -> float:
+        """(3)."""
+        return self.noise / (sqrt(2) * self.h)
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Parameters, their residual (1), and the work so far."""
+
+    theta: Tensor
+    residual: Tensor
+    rms: float
+    products: int = 0
+
+
+def refine(
+    oracle: Oracle,
+    rough: Network,
+    *,
+    run: Run,
+    oversampling: float = 2.0,
+    spread: float = 2.5,
+    steps: int = 40,
+    products: int = 300,
+) -> Iterator[Network]:
+    """Ever better networks from a `rough` one, at least right to about 0.1 in every neuron; the last is believed.
+
+    What is pinned is what `oracle.spec` says. Asks 2D + 1 queries at each of `oversampling` times as many points as
+    there are unknowns over D. Raises `GiveUp` where the residual does not come down to noise.
+    """
+    g, pinned = activation(rough.activations[0]), Pinned.by(oracle.spec)
+    theta = torch.cat([rough.weights[0], rough.biases[0][None], rough.weights[1].T]).to(run.device, run.dtype)
+    data = look(oracle, theta, run, oversampling, spread)
+    state = start = measure(theta, data, g)
+    offset = oracle.spec.output_bias != "zero"
+    for number, accepted in enumerate(descend(start, data, g, pinned, steps, products), 1):
+        state = accepted
+        yield network(state, data, rough, offset, {"residual": state.rms, "steps": number, "products": state.products})
+    if not state.rms <= AT_NOISE * data.floor:
+        raise GiveUp(f"the residual of the gradients stays at {state.rms:.1e}, noise explains {data.floor:.1e}")
+    error = uncertainty(state, data, g, pinned, run)
+    if not error < UNSURE:
+        raise GiveUp(f"noise of {data.noise:.1e} leaves parameters uncertain by {error:.1e}")
+    found = network(state, data, rough, offset, {"residual": state.rms, "noise": data.noise, "error_bound": error})
+    check_values(found, data, error)
+    yield found
+
+
+def look(oracle: Oracle, theta: Tensor, run: Run, oversampling: float, spread: float) -> Data:
+    """The data, with a step as long as the noise asks for."""
+    d = len(theta) - 2
+    noise = max(oracle.spec.noise, noise_level(oracle, run, spread=spread))
+    h = (REACH if noise < CLEAN else LONG_REACH) / float(theta[:-2].abs().max())
+    x = spread * run.normal(max(ceil(oversampling * theta.numel() / d), 8), d)
+    return Data(x, observe(oracle, x, h), oracle.query(x)[:, 0], h, noise)
+
+
+def measure(theta: Tensor, data: Data, g: Activation, products: int = 0) -> State:
+    """The state at `theta`."""
+    residual = data.gradients - student(data.x, *split(theta), g, data.h)
+    rms = float(residual.square().mean().sqrt())
+    return State(theta, residual, rms if isfinite(rms) else float("inf"), products)
+
+
+def descend(state: State, data: Data, g: Activation, pinned: Pinned, steps: int, products: int) -> Iterator[State]:
+    """The states that (2) accepts, until noise, a standstill or the end of the steps."""
+    damping, failures, scale = 0.0, 0, float(data.gradients.square().mean().sqrt())
+    for _ in range(steps):
+        tol = TIGHT if state.rms < NEAR * scale else LOOSE
+        p, count = increment(state, data, g, pinned, damping=damping, tol=tol, most=products)
+        after = measure(moved(state.theta, p, pinned), data, g, state.products + count)
+        if after.rms < state.rms:
+            gain, state, failures = state.rms / after.rms, after, 0
+            damping = 0.0 if damping < 1e-4 else damping / 10
+            yield state
+            if state.rms < (AT_NOISE if gain < 1.5 else DOWN) * data.floor:
+                return
+        else:
+            if state.rms < AT_NOISE * data.floor:
+                return
+            damping, failures = max(10 * damping, 1e-3), failures + 1
+            state = replace(state, products=after.products)
+            if failures == 6:
+                return
+
+
+def increment(
+    state: State, data: Data, g: Activation, pinned: Pinned, *, damping: float, tol: float, most: int
+) -> tuple[Tensor, int]:
+    """The p of (2), in float32 but for its scale."""
+    low = torch.float32
+    system = System.at(data.x.to(low), state.theta.to(low), g, pinned)
+    size = state.residual.abs().max().clamp(min=1e-300)
+    p, count = solve(system, (state.residual / size).to(low), damping=damping, tol=tol, most=most)
+    return p.to(state.theta.dtype) * size, count
+
+
+def moved(theta: Tensor, p: Tensor, pinned: Pinned) -> Tensor:
+    """θ + p, with unit columns where norms are pinned."""
+    w, b, a = split(theta + p)
+    w = w / w.norm(dim=0) if pinned.norms else w
+    return torch.cat([w, b[None], a[None]])
+
+
+def uncertainty(state: State, data: Data, g: Activation, pinned: Pinned, run: Run) -> float:
+    """Twice what a draw of noise of the size (3), or of the residual if larger, changes a parameter by at most."""
+    noise = max(data.floor, state.rms) * run.normal(*data.gradients.shape)
+    drawn = replace(state, residual=noise)
+    p, _ = increment(drawn, data, g, pinned, damping=0.0, tol=LOOSE, most=300)
+    return 2 * float(p.abs().max())
+
+
+def network(state: State, data: Data, rough: Network, offset: bool, stats: dict[str, float]) -> Network:
+    """The state as a network, its output bias the mean of what its values leave."""
+    w, b, a = split(state.theta)
+    found = replace(rough, weights=(w, a[:, None]), biases=(b, torch.zeros_like(a[:1])), stats=stats)
+    if offset:
+        missing = (data.values - found(data.x)[:, 0]).mean()
+        found = found.with_layers(found.weights, [b, missing[None]])
+    return found
+
+
+def check_values(found: Network, data: Data, error: float) -> None:
+    """Values as near as the gradients promise: nothing but a constant can be wrong with them."""
+    missed = float((data.values - found(data.x)[:, 0]).square().mean().sqrt())
+    size = float(data.values.abs().max())
+    if missed > 10 * data.noise + 100 * sqrt(found.widths[0]) * error + 1e-12 * size:
+        raise GiveUp(f"gradients agree, values are off by {missed:.1e}")
