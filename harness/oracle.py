@@ -189,7 +189,7 @@ class CountingOracle:
             return torch.cat([function(rows) for rows in x.split(max(1, CHUNK // width))])
 
     def _noisy(self, y: Tensor, source: torch.Generator) -> Tensor:
-        if not self.spec.noise:
-            return y
-        noise = torch.randn(y.shape, generator=source, device="cpu", dtype=y.dtype)
-        return y + self.spec.noise * noise.to(y.device)
+        if self.spec.noise:
+            noise = torch.randn(y.shape, generator=source, device="cpu", dtype=y.dtype)
+            y = y + self.spec.noise * noise.to(y.device)
+        return y.float().to(y.dtype) if self.spec.precision == "float32" else y

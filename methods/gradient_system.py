@@ -23,7 +23,7 @@ from torch import Tensor
 
 from paramid import Activation, Spec
 
-ROWS = 2**18  # numbers of G a block holds: two or three of them fit in a core's cache
+ROWS = 2**19  # numbers of G a block holds
 HELD = 2**26  # numbers of G and H kept between products; more of them are computed anew each time
 
 
