@@ -24,7 +24,7 @@ from torch import Tensor
 from paramid import Activation, Spec
 
 ROWS = 2**19  # numbers of G a block holds
-HELD = 2**26  # numbers of G and H kept between products; more of them are computed anew each time
+HELD = 2**25  # numbers of G and H kept between products; more of them are computed anew each time
 
 
 class Pinned(NamedTuple):

@@ -23,16 +23,17 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, GiveUp, Network, Oracle, Run, activation
-from paramid.methods.gradient_system import Pinned, System, solve, split
+from paramid.methods.gradient_system import Pinned, Preconditioner, System, solve, split
 from paramid.methods.matched_differences import noise_level, observe, student
 
 CLEAN = 1e-11  # noise above it is met with large steps
-REACH, LONG_REACH = 0.1, 0.5  # the largest h |w_jk| without and with noise
+REACH, LONG_REACH = 0.1, 1.0  # the largest h |w_jk| without and with noise
 TIGHT, LOOSE = 1e-3, 3e-2  # relative tolerance of (2) close to the solution and far away
 NEAR = 1e-2  # residual over that of the data, below which it is close
 AT_NOISE = 3.0  # residuals up to so many times (3) are believed
 DOWN = 0.8  # and at so many times there is nothing left to gain: fitted noise is smaller than noise
 UNSURE = 1e-2  # an error of that size is no identification
+LOW = torch.float32
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +78,7 @@ def refine(
     there are unknowns over D. Raises `GiveUp` where the residual does not come down to noise.
     """
     g, pinned = activation(rough.activations[0]), Pinned.by(oracle.spec)
-    theta = torch.cat([rough.weights[0], rough.biases[0][None], rough.weights[1].T]).to(run.device, run.dtype)
+    theta = checked(rough, pinned).to(run.device, run.dtype)
     data = look(oracle, theta, run, oversampling, spread)
     state = start = measure(theta, data, g)
     offset = oracle.spec.output_bias != "zero"
@@ -92,6 +93,21 @@ def refine(
     found = network(state, data, rough, offset, {"residual": state.rms, "noise": data.noise, "error_bound": error})
     check_values(found, data, error)
     yield found
+
+
+def checked(rough: Network, pinned: Pinned) -> Tensor:
+    """The parameters of a network that can be refined, (W, b, a)."""
+    g = activation(rough.activations[0])
+    if len(rough.widths) != 1 or rough.outputs != 1 or rough.activations[1] != "identity":
+        raise ValueError(f"widths {rough.widths}, {rough.outputs} outputs; one hidden layer, one linear output wanted")
+    if not g.smooth or g.degree is not None:
+        raise ValueError(f"{g.name} has no parameters to refine; a smooth activation, no polynomial, was wanted")
+    if reason := rough.non_finite():
+        raise ValueError(f"the rough network: {reason}")
+    if not bool((rough.weights[0].norm(dim=0) > 0).all()):
+        raise ValueError("the rough network has a neuron without weights")
+    theta = torch.cat([rough.weights[0], rough.biases[0][None], rough.weights[1].T])
+    return moved(theta, torch.zeros_like(theta), pinned)
 
 
 def look(oracle: Oracle, theta: Tensor, run: Run, oversampling: float, spread: float) -> Data:
@@ -136,26 +152,36 @@ def increment(
     state: State, data: Data, g: Activation, pinned: Pinned, *, damping: float, tol: float, most: int
 ) -> tuple[Tensor, int]:
     """The p of (2), in float32 but for its scale."""
-    low = torch.float32
-    system = System.at(data.x.to(low), state.theta.to(low), g, pinned)
     size = state.residual.abs().max().clamp(min=1e-300)
-    p, count = solve(system, (state.residual / size).to(low), damping=damping, tol=tol, most=most)
+    system = linearised(state, data, g, pinned)
+    p, count = solve(system, (state.residual / size).to(LOW), damping=damping, tol=tol, most=most)
     return p.to(state.theta.dtype) * size, count
 
 
+def linearised(state: State, data: Data, g: Activation, pinned: Pinned) -> System:
+    """J at the state, in float32."""
+    return System.at(data.x.to(LOW), state.theta.to(LOW), g, pinned)
+
+
 def moved(theta: Tensor, p: Tensor, pinned: Pinned) -> Tensor:
-    """θ + p, with unit columns where norms are pinned."""
+    """θ + p, with unit columns and outer weights 1 where they are pinned."""
     w, b, a = split(theta + p)
     w = w / w.norm(dim=0) if pinned.norms else w
+    a = torch.ones_like(a) if pinned.outer else a
     return torch.cat([w, b[None], a[None]])
 
 
 def uncertainty(state: State, data: Data, g: Activation, pinned: Pinned, run: Run) -> float:
-    """Twice what a draw of noise of the size (3), or of the residual if larger, changes a parameter by at most."""
-    noise = max(data.floor, state.rms) * run.normal(*data.gradients.shape)
-    drawn = replace(state, residual=noise)
-    p, _ = increment(drawn, data, g, pinned, damping=0.0, tol=LOOSE, most=300)
-    return 2 * float(p.abs().max())
+    """Twice what a draw of noise, of the size (3) or of the residual if larger, moves a neuron by at most.
+
+    Solving for the draw does not see what no data sees at all: a neuron that is silent is as uncertain as it is weak.
+    """
+    size = max(data.floor, state.rms)
+    drawn = replace(state, residual=size * run.normal(*data.gradients.shape))
+    p, _ = increment(drawn, data, g, pinned, damping=0.0, tol=TIGHT, most=300)
+    w, b, a = split(p)
+    strength = Preconditioner.of(linearised(state, data, g, pinned), 0.0).across.min()
+    return 2 * max(float(torch.stack([w.norm(dim=0), b.abs(), a.abs()]).max()), size / float(strength.sqrt()))
 
 
 def network(state: State, data: Data, rough: Network, offset: bool, stats: dict[str, float]) -> Network:

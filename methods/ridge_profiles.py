@@ -27,7 +27,7 @@ from paramid.methods.matched_differences import noise_level
 
 SHIFTS, NORMS = (3.0, 61), (0.2, 4.0, 41)  # the grid: reach and count
 KEPT = 4  # starts of a neuron that are polished
-ALIKE = 9.0  # signs whose squared misfits differ by less are undecided
+ALIKE = 2.0  # signs whose squared misfits differ by less are undecided
 BATCH = 2**21  # doubles of curves held at once
 
 
