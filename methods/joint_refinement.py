@@ -9,10 +9,8 @@ with J the Jacobian of the gradient itself (`gradient_system`), its conjugate gr
 λ is 0 until the residual grows; then the step is undone, λ raised tenfold from 1e-3, and lowered when steps succeed.
 Gradients do not see c: it is the mean of what the values leave.
 
-    (3)  The oracle's noise σ (said, or measured) leaves rms(R) = σ / √2h where nothing but noise is left.
-
-A network is believed when its residual is down at (3), and sure to what a draw of such noise moves it by. Whatever
-stays above (3) is given up.
+A network is believed when rms(R) is down at what the oracle's noise explains, and sure to what a draw of such noise
+moves it by. Whatever stays above is given up.
 """
 
 from collections.abc import Iterator
@@ -23,33 +21,16 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, GiveUp, Network, Oracle, Run, activation
-from paramid.methods.gradient_system import Pinned, Preconditioner, System, solve, split
-from paramid.methods.matched_differences import noise_level, observe, student
+from paramid.methods.gradient_system import Pinned, System, split
+from paramid.methods.matched_differences import Data, look, student
+from paramid.methods.neuron_blocks import Preconditioner, solve
 
-CLEAN = 1e-11  # noise above it is met with large steps
-REACH, LONG_REACH = 0.1, 1.0  # the largest h |w_jk| without and with noise
 TIGHT, LOOSE = 1e-3, 3e-2  # relative tolerance of (2) close to the solution and far away
 NEAR = 1e-2  # residual over that of the data, below which it is close
-AT_NOISE = 3.0  # residuals up to so many times (3) are believed
+AT_NOISE = 3.0  # residuals up to so many times the noise are believed
 DOWN = 0.8  # and at so many times there is nothing left to gain: fitted noise is smaller than noise
 UNSURE = 1e-2  # an error of that size is no identification
 LOW = torch.float32
-
-
-@dataclass(frozen=True, eq=False)
-class Data:
-    """What was seen: gradients Y at x with step h, values at x, and the noise of a value."""
-
-    x: Tensor
-    gradients: Tensor
-    values: Tensor
-    h: float
-    noise: float
-
-    @property
-    def floor(self) -> float:
-        """(3)."""
-        return self.noise / (sqrt(2) * self.h)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +60,8 @@ def refine(
     """
     g, pinned = activation(rough.activations[0]), Pinned.by(oracle.spec)
     theta = checked(rough, pinned).to(run.device, run.dtype)
-    data = look(oracle, theta, run, oversampling, spread)
+    points = max(ceil(oversampling * theta.numel() / oracle.spec.inputs), 8)
+    data = look(oracle, theta[:-2], run, points=points, spread=spread)
     state = start = measure(theta, data, g)
     offset = oracle.spec.output_bias != "zero"
     for number, accepted in enumerate(descend(start, data, g, pinned, steps, products), 1):
@@ -108,15 +90,6 @@ def checked(rough: Network, pinned: Pinned) -> Tensor:
         raise ValueError("the rough network has a neuron without weights")
     theta = torch.cat([rough.weights[0], rough.biases[0][None], rough.weights[1].T])
     return moved(theta, torch.zeros_like(theta), pinned)
-
-
-def look(oracle: Oracle, theta: Tensor, run: Run, oversampling: float, spread: float) -> Data:
-    """The data, with a step as long as the noise asks for."""
-    d = len(theta) - 2
-    noise = max(oracle.spec.noise, noise_level(oracle, run, spread=spread))
-    h = (REACH if noise < CLEAN else LONG_REACH) / float(theta[:-2].abs().max())
-    x = spread * run.normal(max(ceil(oversampling * theta.numel() / d), 8), d)
-    return Data(x, observe(oracle, x, h), oracle.query(x)[:, 0], h, noise)
 
 
 def measure(theta: Tensor, data: Data, g: Activation, products: int = 0) -> State:
@@ -172,7 +145,7 @@ def moved(theta: Tensor, p: Tensor, pinned: Pinned) -> Tensor:
 
 
 def uncertainty(state: State, data: Data, g: Activation, pinned: Pinned, run: Run) -> float:
-    """Twice what a draw of noise, of the size (3) or of the residual if larger, moves a neuron by at most.
+    """Twice what a draw of noise, of the gradients' size or of the residual's if larger, moves a neuron by at most.
 
     Solving for the draw does not see what no data sees at all: a neuron that is silent is as uncertain as it is weak.
     """

@@ -12,12 +12,17 @@ s = h w_jk on |s| <= r, so with p positive Chebyshev nodes s_q of [-r, r] and th
 
 which needs g at 2p instead of 2D places, to rounding: for analytic g the error falls like (r/ρ)^(2p).
 
-    (4)  noise: along a line with tiny steps a smooth f has no eighth difference; any there is, over √C(16, 8), is it.
+Y and S of the same network differ by the noise σ of the values alone,
 
-Reference for (4): Moré & Wild, Estimating computational noise, SIAM J. Sci. Comput. 33 (2011).
+    (4)  rms(Y - S) = σ / √2h,
+
+    (5)  σ: along a line with tiny steps a smooth f has no eighth difference; any there is, over √C(16, 8), is it.
+
+Reference for (5): Moré & Wild, Estimating computational noise, SIAM J. Sci. Comput. 33 (2011).
 """
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -25,8 +30,36 @@ from torch import Tensor
 from paramid import Activation, Oracle, Run
 
 BATCH = 2**20  # doubles of points or pre-activations held at once
+CLEAN = 1e-11  # noise above it is met with large steps
+REACH, LONG_REACH = 0.1, 1.0  # the largest h |w_jk| without and with noise
 NODES = 12  # most nodes of (3)
 BINOMIAL = [math.comb(8, i) * (-1.0) ** i for i in range(9)]
+
+
+@dataclass(frozen=True, eq=False)
+class Data:
+    """What was seen: gradients Y at x with step h, values at x, and the noise of a value."""
+
+    x: Tensor
+    gradients: Tensor
+    values: Tensor
+    h: float
+    noise: float
+
+    @property
+    def floor(self) -> float:
+        """(4)."""
+        return self.noise / (math.sqrt(2) * self.h)
+
+
+def look(oracle: Oracle, weights: Tensor, run: Run, *, points: int, spread: float) -> Data:
+    """Data at Gaussian points, with a step as long as the noise asks for; `weights` only set its scale."""
+    x = spread * run.normal(points, len(weights))
+    values = oracle.query(x)[:, 0]
+    rounding = torch.finfo(x.dtype).eps / 4 * float(values.abs().max())
+    noise = max(oracle.spec.noise, rounding, noise_level(oracle, run, spread=spread))
+    h = (REACH if noise < CLEAN else LONG_REACH) / float(weights.abs().max())
+    return Data(x, observe(oracle, x, h), values, h, noise)
 
 
 def observe(oracle: Oracle, x: Tensor, h: float) -> Tensor:
@@ -87,7 +120,7 @@ def odd_lagrange(nodes: Tensor, s: Tensor) -> list[Tensor]:
 
 
 def noise_level(oracle: Oracle, run: Run, *, spread: float, lines: int = 16, step: float = 1e-3) -> float:
-    """The standard deviation of the values' noise or rounding, by (4) from 9 queries a line."""
+    """The standard deviation of the values' noise or rounding, by (5) from 9 queries a line."""
     d = oracle.spec.inputs
     x, u = spread * run.normal(lines, d), run.sphere(lines, d)
     places = step * torch.arange(-4, 5, device=x.device, dtype=x.dtype)
