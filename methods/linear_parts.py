@@ -31,7 +31,9 @@ def settled(oracle: Oracle, x: Tensor, upright: Network, turned: Network, turn: 
     columns = (other - base)[:, :, undecided].flatten(0, 1)
     solution = lsq_linear(columns.numpy(force=True), rest.flatten().numpy(force=True), bounds=(0, 1), tol=1e-12).x
     if (doubt := float(np.abs(solution - solution.round()).max())) > WHOLE:
-        raise GiveUp(f"{len(solution)} signs show in the linear part alone, which leaves them open by {doubt:.2f}")
+        raise GiveUp(
+            f"{len(solution)} signs do not show in the curvature, the gradient leaves them open by {doubt:.2f}"
+        )
     chosen = turn.clone()
     chosen[undecided] = torch.from_numpy(solution > 0.5).to(turn.device)
     return chosen

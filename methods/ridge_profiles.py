@@ -80,7 +80,7 @@ def first_network(oracle: Oracle, directions: Tensor, *, run: Run, points: int =
     """A rough network over unit columns `directions` (D, m); 4m + 1 queries at each of the points."""
     spec, g = oracle.spec, activation(oracle.spec.activation)
     noise = max(spec.noise, noise_level(oracle, run, spread=1.0))
-    h = min(max((10 * noise) ** 0.2, 0.01), 0.5)  # where noise / h³ meets h²
+    h = min(max((10 * noise) ** 0.2, 1e-3), 0.5)  # where noise / h³ meets h²
     x = run.normal(points, spec.inputs)
     curves = observed(oracle, x, directions, h, g)
     free_norm, at_once = spec.norms != "unit", max(1, BATCH // (2 * points * SHIFTS[1] * NORMS[2]))
