@@ -29,6 +29,7 @@ TIGHT, LOOSE = 1e-3, 3e-2  # relative tolerance of (2) close to the solution and
 NEAR = 1e-2  # residual over that of the data, below which it is close
 AT_NOISE = 3.0  # residuals up to so many times the noise are believed
 DOWN = 0.8  # and at so many times there is nothing left to gain: fitted noise is smaller than noise
+SHORT = 30.0  # after a step of so many times the noise: the next would be shorter by far more
 UNSURE = 1e-2  # an error of that size is no identification
 LOW = torch.float32
 
@@ -110,7 +111,8 @@ def descend(state: State, data: Data, g: Activation, pinned: Pinned, steps: int,
             gain, state, failures = state.rms / after.rms, after, 0
             damping = 0.0 if damping < 1e-4 else damping / 10
             yield state
-            if state.rms < (AT_NOISE if gain < 1.5 else DOWN) * data.floor:
+            short = float(p.abs().max()) < SHORT * data.floor
+            if (gain < 1.5 and state.rms < AT_NOISE * data.floor) or (short and state.rms < DOWN * data.floor):
                 return
         else:
             if state.rms < AT_NOISE * data.floor:
