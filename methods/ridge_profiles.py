@@ -84,12 +84,11 @@ def first_network(oracle: Oracle, directions: Tensor, *, run: Run, points: int =
     x = run.normal(points, spec.inputs)
     curves = observed(oracle, x, directions, h, g)
     free_norm, at_once = spec.norms != "unit", max(1, BATCH // (2 * points * SHIFTS[1] * NORMS[2]))
-    fits = [both_ways(part, free_norm) for part in curves.split(at_once)]
+    mirrored = curves.free_outer and g.symmetry in ("odd", "complement")
+    fits = [both_ways(part, free_norm, mirrored) for part in curves.split(at_once)]
     upright, turned = (Fit(*map(torch.cat, zip(*way, strict=True))) for way in zip(*fits, strict=True))
     turn = turned.cost < upright.cost
-    if curves.free_outer and g.symmetry in ("odd", "complement"):
-        turn = torch.zeros_like(turn)
-    else:
+    if not mirrored:
         alike = torch.maximum(upright.cost, turned.cost) < ALIKE * torch.minimum(upright.cost, turned.cost)
         plus, minus = (way.network(directions, spec.activation) for way in (upright, turned))
         turn = settled(oracle, x, plus, minus, turn, alike)
@@ -131,15 +130,16 @@ def profile(g: Activation, norm: Tensor, shift: Tensor, s: Tensor, h: float) -> 
     return torch.cat([second, (g(z + 2 * step) - 2 * up + 2 * down - g(z - 2 * step)) / (2 * h**3)], -1)
 
 
-def both_ways(curves: Curves, free_norm: bool) -> tuple[Fit, Fit]:
-    """The best fits with l > 0 and with l < 0."""
+def both_ways(curves: Curves, free_norm: bool, mirrored: bool) -> tuple[Fit, Fit]:
+    """The best fits with l > 0 and with l < 0, or twice the first where they are mirror images."""
     low, high, count = NORMS if free_norm else (1.0, 1.0, 1)
     like = curves.data
     norms = low * (high / low) ** torch.linspace(0, 1, count, device=like.device, dtype=like.dtype)
     shifts = torch.linspace(-SHIFTS[0], SHIFTS[0], SHIFTS[1], device=like.device, dtype=like.dtype)
-    fits = (polished(curves, gridded(curves, side * norms, shifts), free_norm) for side in (1, -1))
-    upright, turned = (Fit(*(t[:, 0] for t in least(fit, 1))) for fit in fits)
-    return upright, turned
+    sides = (1,) if mirrored else (1, -1)
+    fits = (polished(curves, gridded(curves, side * norms, shifts), free_norm) for side in sides)
+    best = [Fit(*(t[:, 0] for t in least(fit, 1))) for fit in fits]
+    return best[0], best[-1]
 
 
 def gridded(curves: Curves, norms: Tensor, shifts: Tensor) -> Fit:
