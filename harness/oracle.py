@@ -204,7 +204,7 @@ class CountingOracle:
             return torch.cat([function(rows) for rows in x.split(max(1, CHUNK // width))])
 
     def _noisy(self, y: Tensor, source: torch.Generator) -> Tensor:
-        if not self._spec.noise:
-            return y
-        noise = torch.randn(y.shape, generator=source, device="cpu", dtype=y.dtype)
-        return y + self._spec.noise * noise.to(y.device)
+        if self._spec.noise:
+            noise = torch.randn(y.shape, generator=source, device="cpu", dtype=y.dtype)
+            y = y + self._spec.noise * noise.to(y.device)
+        return y.float().to(y.dtype) if self._spec.precision == "float32" else y

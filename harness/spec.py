@@ -33,6 +33,7 @@ class Spec:
     shift: float = 0.5  # half-width of the uniform, standard deviation of the normal law
     samples: int | None = None  # rows granted; None: as many as asked
     noise: float = 0.0  # standard deviation added to every value
+    precision: str = "float64"  # "float32": every value is rounded to it
 
     @property
     def activation(self) -> str:

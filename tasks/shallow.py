@@ -1,9 +1,11 @@
-"""Shallow networks with unit outer weights, the teachers of the thesis' chapters 1 to 3.
+"""Shallow networks: sums of ridge functions, the teachers of the thesis' chapters 1 to 3 and their relatives.
 
-    (1)  f(x) = Σ_{k≤m} g(⟨w_k, x⟩ + τ_k),   x ∈ R^D,   w_k uniform on the unit sphere.
+    (1)  f(x) = Σ_{k≤m} g(⟨w_k, x⟩ + τ_k),   x ∈ R^D,   w_k uniform on the unit sphere,
+    (2)  with outer=free f(x) = Σ_{k≤m} a_k g(⟨l_k w_k, x⟩ + τ_k) + c,   |a_k| and l_k uniform in [0.5, 2], a_k of
+         either sign, c standard normal.
 
-What an oracle can see: for tanh, logistic and erf every w_k and τ_k, up to their order, while m ≤ D(D-1)/2. For
-squares only Q = Σ_k (w_k, τ_k)(w_k, τ_k)ᵀ.
+What an oracle can see: for tanh, logistic and erf every w_k and τ_k, up to their order, while m ≤ D(D-1)/2; where a_k
+is free, up to the joint sign of (a_k, w_k, τ_k) besides. For squares only Q = Σ_k (w_k, τ_k)(w_k, τ_k)ᵀ.
 
 Reference: Rauchensteiner, Finite sample identification of artificial neural networks, TUM 2023, (1.11) and §3.6.
 """
@@ -15,6 +17,7 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 import torch
+from torch import Tensor
 
 from paramid import judging, streams
 from paramid.activations import activation as named
@@ -24,10 +27,13 @@ from paramid.judging import Teacher
 from paramid.network import Network
 from paramid.spec import Access, Spec
 
+LEAST, MOST = 0.5, 2.0  # free norms, and free outer weights but for their sign
+CHOICES = {"outer": ("ones", "free"), "precision": ("float64", "float32")}
+
 
 @dataclass(frozen=True)
 class Shallow(Task):
-    """Sums of ridge functions with unit weights, all outer weights 1."""
+    """Sums of ridge functions: unit weights and outer weights 1, or all of them free."""
 
     D: int = 20
     m: int | None = None
@@ -37,6 +43,9 @@ class Shallow(Task):
     shift: float = 0.5  # half-width, or standard deviation of the normal law
     N: int | None = None  # samples granted
     noise: float = 0.0
+    outer: str = "ones"  # or "free", norms and output bias with them
+    known: bool = True  # whether the spec tells m
+    precision: str = "float64"  # or "float32", what values are rounded to
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES, Access.DERIVATIVES})
@@ -55,6 +64,9 @@ class Shallow(Task):
             value = getattr(self, name)
             if value is not None and not value >= least:
                 raise ValueError(f"{name} is {value}; at least {least} was wanted")
+        for name, choices in CHOICES.items():
+            if getattr(self, name) not in choices:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(choices)} was wanted")
         if self.beta is not None and not 0 <= self.beta <= 4:
             raise ValueError(f"beta is {self.beta}; a number from 0 to 4 was wanted")
         streams.shifts(self.shift_law, self.shift, 1, streams.generator(0), torch.float64)
@@ -68,18 +80,20 @@ class Shallow(Task):
 
     @property
     def spec(self) -> Spec:
-        """Everything about (1) but its weights and shifts."""
+        """Everything about (1) or (2) but its parameters."""
+        pinned = self.outer == "ones"
         return Spec(
             inputs=self.D,
-            widths=(self.neurons,),
+            widths=(self.neurons if self.known else None,),
             activations=(self.activation, "identity"),
-            outer="ones",
-            norms="unit",
-            output_bias="zero",
+            outer=self.outer,
+            norms="unit" if pinned else "free",
+            output_bias="zero" if pinned else "free",
             shift_law=self.shift_law,
             shift=self.shift,
             samples=self.N,
             noise=self.noise,
+            precision=self.precision,
         )
 
     @property
@@ -93,11 +107,17 @@ class Shallow(Task):
         return (Network, Gram) if self.activation == "square" else (Network, Directions, Subspace)
 
     def draw(self, seed: int) -> Network:
-        """The network (1) of that seed."""
+        """The network (1) or (2) of that seed."""
         source = streams.generator(seed, "teacher")
         w = streams.unit_columns(self.D, self.neurons, source, torch.float64)
         tau = streams.shifts(self.shift_law, self.shift, self.neurons, source, torch.float64)
-        return Network.shallow(w, tau, self.activation)
+        if self.outer == "ones":
+            return Network.shallow(w, tau, self.activation)
+        norms, size, side = (uniform(self.neurons, source) for _ in range(3))
+        a = torch.where(side < (LEAST + MOST) / 2, -size, size)
+        free = Network.shallow(w * norms, tau, self.activation, a)
+        c = torch.randn(1, generator=source, device="cpu", dtype=torch.float64)
+        return free.with_layers(free.weights, (tau, c))
 
     def truth(self, teacher: Teacher, kind: type[Claim]) -> Claim:
         """The network, its columns, the span of w_k w_kᵀ, or Q."""
@@ -109,3 +129,8 @@ class Shallow(Task):
         if kind is Gram:
             return Gram(judging.gram(network))
         return network
+
+
+def uniform(count: int, source: torch.Generator) -> Tensor:
+    """Numbers uniform in [0.5, 2]."""
+    return LEAST + (MOST - LEAST) * torch.rand(count, generator=source, device="cpu", dtype=torch.float64)
