@@ -15,6 +15,10 @@ CELLS = [
     "spectral-norm | shallow:D=10,m=5",
     "spectral-norm | shallow:D=15,m=22",
     "sgd:optimizer=adam,steps=5000 | shallow:D=10,m=5",
+    "sphere-lm | shallow:D=10,m=5",
+    "sphere-lm | shallow:D=20,m=160",
+    "sphere-lm | shallow:D=20,m=60,shift=1.5,outer=free",
+    "sphere-lm | shallow:D=20,m=80,noise=1e-08",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

@@ -1,13 +1,14 @@
-"""`sphere-lm`: the directions of a shallow network from third-order lattices and descents on the sphere.
+"""`sphere-lm`: every parameter of a shallow network, from third-order lattices to the rounding of its oracle.
 
     1. ⌈1.3 m⌉ + 3 elements of span{w_k w_kᵀ} at Gaussian points      (lattices)
     2. that span; where m is unknown, its dimension                    (gram_span)
     3. its rank-one directions                                         (sphere_search, sphere_descent)
-    4. signs and first shifts from directional derivatives             (signs_and_shifts)
+    4. signs, shifts and, where they are free, norms and outer weights (ridge_profiles, linear_parts)
+    5. all of them at once on matched gradient differences             (joint_refinement)
 
-One-sided lattices cost D²/6 queries a neuron and leave directions right to 1e-3, which is all that a refinement of the
-whole network needs. Both sides are taken where that is too crude: close to D(D-1)/2, under noise, with free outer
-weights or norms, and to find m.
+One-sided lattices cost D²/6 queries a neuron and leave directions right to 1e-3, which is all that stage 5 needs. Both
+sides are taken where that is too crude: close to D(D-1)/2, under noise, with free outer weights or norms, and to find
+m. Stage 5 believes what explains the gradients to their noise and nothing else, so that a wrong network is not claimed.
 """
 
 import math
@@ -18,8 +19,8 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
-from paramid.methods import gram_span, hessians, lattices, signs_and_shifts, sphere_search
+from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, Subspace, activation
+from paramid.methods import gram_span, hessians, joint_refinement, lattices, ridge_profiles, sphere_search
 from paramid.methods.gram_span import Spectrum
 
 LATTICES = ("auto", "one-sided", "symmetric")
@@ -31,7 +32,7 @@ LOUDEST = 1e-3  # beyond, even ten neurons of ten inputs drown whatever the step
 
 @dataclass(frozen=True)
 class SphereLM:
-    """Rank-one directions from third-order lattices by Levenberg-Marquardt on the sphere."""
+    """Lattices, Levenberg-Marquardt on the sphere, ridge profiles and a joint refinement, to the last bit."""
 
     derivatives: str = "differences"  # or "exact", Hessians from the oracle
     lattice: str = "auto"
@@ -39,7 +40,8 @@ class SphereLM:
     rows: float = 1.3  # for each neuron
     batch: int = 250
     steps: int = 25
-    h_dir: float | None = None  # 1e-2, longer under noise
+    points: int = 8  # of ridge profiles
+    refine: bool = True
 
     version: ClassVar[int] = 1
 
@@ -47,15 +49,15 @@ class SphereLM:
         for name, known in (("derivatives", ("differences", "exact")), ("lattice", LATTICES)):
             if getattr(self, name) not in known:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(known)} was wanted")
-        for name, least in (("h", 0), ("rows", 1), ("batch", 0), ("steps", 0), ("h_dir", 0)):
+        for name, least in (("h", 0), ("rows", 1), ("batch", 0), ("steps", 0), ("points", 0)):
             value = getattr(self, name)
             if value is not None and not value > least:
                 raise ValueError(f"{name} is {value}; more than {least} was wanted")
 
     @property
     def access(self) -> frozenset[Access]:
-        """Queries, or exact derivatives alone."""
-        return frozenset({Access.DERIVATIVES if self.derivatives == "exact" else Access.QUERIES})
+        """Queries, and exact derivatives instead of lattices."""
+        return frozenset({Access.QUERIES, *([Access.DERIVATIVES] if self.derivatives == "exact" else [])})
 
     def declines(self, spec: Spec) -> str | None:
         """Shallow, smooth, and no more neurons than rank-ones can be told apart."""
@@ -64,8 +66,6 @@ class SphereLM:
         g = activation(spec.activation)
         if not g.smooth or g.degree is not None:
             return f"needs a third derivative that varies, which {spec.activation} has not"
-        if pinned(spec) and spec.activation not in signs_and_shifts.SHIFT_LIMITS:
-            return f"cannot read shifts off the second derivative of {spec.activation}"
         m, limit = spec.widths[0], spec.inputs * (spec.inputs - 1) // 2
         if m is not None and m > max(1, limit):
             return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
@@ -74,7 +74,7 @@ class SphereLM:
         return None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
-        """Stages 1 to 4."""
+        """Stages 1 to 5."""
         spectrum, m = self.spanned(oracle, run)
         d, gap, basis = oracle.spec.inputs, spectrum.gap(m), spectrum.basis(m)
         yield Subspace(basis, stats={"singular_gap": gap, "dimension": m})
@@ -87,8 +87,10 @@ class SphereLM:
         yield Directions(w, stats={"directions_found": w.shape[1], "starts": found.starts, "steps": found.steps})
         if w.shape[1] < m:
             raise GiveUp(f"found {w.shape[1]} of {m} directions")
-        if pinned(oracle.spec):
-            yield from self.completed(oracle, w)
+        rough = ridge_profiles.first_network(oracle, w, run=run, points=self.points)
+        yield rough
+        if self.refine:
+            yield from joint_refinement.refine(oracle, rough, run=run)
 
     def spanned(self, oracle: Oracle, run: Run) -> tuple[Spectrum, int]:
         """Stages 1 and 2: the spectrum of enough rows, and m."""
@@ -118,19 +120,3 @@ class SphereLM:
         free = (spec.outer, spec.norms) != ("ones", "unit")
         careful = m is None or m > CROWDED * limit or spec.noise > 0 or free
         return self.lattice == "symmetric" or (self.lattice == "auto" and careful)
-
-    def completed(self, oracle: Oracle, w: Tensor) -> Iterator[Network]:
-        """Stage 4 for the unit columns `w`."""
-        name = oracle.spec.activation
-        exact = self.derivatives == "exact"
-        differentiate = signs_and_shifts.directional_derivatives if exact else signs_and_shifts.directional_differences
-        h = self.h_dir or max(1e-2, 1.5 * oracle.spec.noise**0.2)
-        second, third = differentiate(oracle, w, h=h)
-        limit = signs_and_shifts.SHIFT_LIMITS[name]
-        signs, shifts = signs_and_shifts.signs_and_shifts(second, third, w, activation(name), limit=limit)
-        yield Network.shallow(w * signs, shifts, name)
-
-
-def pinned(spec: Spec) -> bool:
-    """Whether directions, signs and shifts are all there is to a neuron."""
-    return (spec.outer, spec.norms, spec.output_bias) == ("ones", "unit", "zero")

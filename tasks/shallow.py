@@ -53,7 +53,8 @@ class Shallow(Task):
         "D=6,m=3",
         *("D=1,m=1", "D=2,m=1", "D=3,m=3", "D=4,m=9", "D=30,m=1"),
         *("D=6,m=3,N=1", "D=6,m=3,N=40", "D=6,m=3,shift=0", "D=6,m=3,shift=3", "D=6,m=3,noise=0.1"),
-        *("D=6,m=3,activation=logistic", "D=6,m=3,activation=square"),
+        *("D=6,m=3,activation=logistic", "D=6,m=3,activation=square", "D=6,m=3,activation=softplus"),
+        *("D=6,m=3,outer=free", "D=6,m=3,known=false", "D=6,m=3,precision=float32", "D=1,m=1,outer=free"),
     )
 
     def __post_init__(self) -> None:
