@@ -7,6 +7,7 @@ import tomllib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.resources import files
+from itertools import product
 from typing import Any
 
 from paramid import keys, naming, registry, sizes
@@ -141,12 +142,25 @@ def read_suite(name: str, text: str) -> Suite:
     _only(plain, {"version", "about", "grid"}, f"suite {name}")
     grids = []
     for table in plain["grid"]:
-        _only(table, {f.name for f in fields(Grid)}, f"suite {name}, grid")
+        _only(table, {"over", *(f.name for f in fields(Grid))}, f"suite {name}, grid")
+        for part in ("methods", "tasks"):
+            table[part] = spread(table[part], table.get("over", {}))
+        table.pop("over", None)
         seeds = table.get("seeds", 1)
         table["seeds"] = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
         values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
         grids.append(Grid(**values))
     return Suite(name=name, version=plain["version"], about=plain["about"], grids=tuple(grids))
+
+
+def spread(names: Sequence[str], over: dict[str, list[object]]) -> list[str]:
+    """Names such as `shallow:D={D},m={m}` for every combination of the values of D and m."""
+    made = []
+    for name in names:
+        mentioned = [option for option in over if f"{{{option}}}" in name]
+        for values in product(*(over[option] for option in mentioned)):
+            made.append(name.format(**dict(zip(mentioned, values, strict=True))))
+    return made
 
 
 def _only(table: dict[str, object], known: set[str], label: str) -> None:

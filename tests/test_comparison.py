@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import paramid
-from paramid import Status
+from paramid import Status, plans
 from paramid.progress import Lines, Silent
 from paramid.runner import Session
 from paramid.store import Store
@@ -138,3 +138,15 @@ def test_ctrl_c_leaves_a_store_that_resumes(tmp_path: Path) -> None:
     kept = Store(tmp_path / "s").records()
     assert 2 <= len(kept) < 60
     assert {r.status for r in kept} == {Status.FINISHED}
+
+
+def test_a_suite_spreads_over_options() -> None:
+    made = plans.spread(["a:x={x},y={y}", "b:y={y}", "c"], {"x": [1, 2], "y": [0.5, 1]})
+    assert made == ["a:x=1,y=0.5", "a:x=1,y=1", "a:x=2,y=0.5", "a:x=2,y=1", "b:y=0.5", "b:y=1", "c"]
+
+
+@pytest.mark.parametrize("name", plans.suites())
+def test_every_suite_can_be_planned(name: str) -> None:
+    suite = plans.suite(name)
+    assert suite.version >= 1
+    assert len(suite.cells()) == len({c.key() for c in suite.cells()}) > 0
