@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from paramid.contracts import Method as Method
     from paramid.contracts import Run as Run
     from paramid.contracts import Task as Task
+    from paramid.identifiability import obstacles as obstacles
     from paramid.identification import Found as Found
     from paramid.identification import identify as identify
     from paramid.network import Network as Network
@@ -69,6 +70,7 @@ EXPORTS = {
     "judge": "scoring",
     "method": "registry",
     "new": "authoring",
+    "obstacles": "identifiability",
     "run": "runner",
     "task": "registry",
 }

@@ -23,7 +23,9 @@ from paramid import judging, registry, streams
 from paramid.claims import Claim
 from paramid.contracts import GiveUp, Run, Task
 from paramid.controls import Control
+from paramid.identifiability import obstacles
 from paramid.metrics import documented
+from paramid.network import Network
 from paramid.oracle import BudgetSpent, CountingOracle, Usage
 from paramid.status import Status
 
@@ -84,7 +86,7 @@ class Performance:
             if not inspect.isgenerator(claims):
                 came = type(claims).__name__
                 return self.end(Status.MALFORMED_CLAIM, f"identify gave a {came}; a generator of claims was wanted")
-        self.emit({"event": "start"}, b"")
+        self.emit({"event": "start", "obstacles": obstacles_of(self.teacher)}, b"")
         status, reason, trace = self.listen(claims)
         return self.end(status, reason, trace)
 
@@ -173,6 +175,11 @@ class Performance:
         if self.device.type == "cuda":
             torch.cuda.synchronize()
         return time.perf_counter()
+
+
+def obstacles_of(teacher: Teacher) -> tuple[str, ...]:
+    """What is named before work starts; teachers that are no layered networks speak for themselves."""
+    return obstacles(teacher) if isinstance(teacher, Network) else ()
 
 
 def taken(claim: Claim, spec: Spec) -> tuple[Claim, dict[str, float]]:

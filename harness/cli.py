@@ -216,6 +216,7 @@ def describe(record: paramid.Record) -> str:
     lines = [
         f"{record.method} before {record.task}, seed {record.seed}, {record.device}, {record.threads} threads",
         f"{status}{f' -- {record.reason}' if record.reason else ''}",
+        *(f"teacher: {told}" for told in record.obstacles),
     ]
     for number, claim in enumerate(record.claims, 1):
         told = ", ".join(f"{name} {value:.3g}" for name, value in claim.metrics.items() if name != "excess" or value)

@@ -16,6 +16,7 @@ from paramid.cells import ending
 from paramid.claims import Claim
 from paramid.contracts import Run
 from paramid.controls import Control
+from paramid.identifiability import obstacles
 from paramid.naming import UsageError
 from paramid.network import Network
 from paramid.oracle import CountingOracle
@@ -41,6 +42,7 @@ class Found:
     queries: int
     samples: int
     seconds: float
+    obstacles: tuple[str, ...]  # what of the network found cannot be seen in its values: equal, dead, mirrored neurons
     residual: float  # max |f - network| over max |f| on fresh inputs; NaN without a network
 
 
@@ -89,7 +91,7 @@ def identify(
     box = BlackBox(f, spec)
     box.try_out(seed)
     if reason := chosen.declines(spec):
-        return Found(None, Status.DECLINED, reason, (), box.rows, 0, 0.0, float("nan"))
+        return Found(None, Status.DECLINED, reason, (), box.rows, 0, 0.0, (), float("nan"))
     cpu = torch.device("cpu")
     oracle = CountingOracle(box, spec, access=chosen.access, seed=seed, device=cpu, query_limit=query_limit)
     claims: list[Claim] = []
@@ -105,7 +107,8 @@ def identify(
     residual = box.residual(network, seed) if network is not None else float("nan")
     status = Status.NO_ANSWER if status is Status.FINISHED and not claims else status
     samples = oracle.usage.samples
-    return Found(network, status, reason, tuple(claims), box.rows - samples, samples, seconds, residual)
+    named = obstacles(network) if network is not None else ()
+    return Found(network, status, reason, tuple(claims), box.rows - samples, samples, seconds, named, residual)
 
 
 class BlackBox:

@@ -49,6 +49,7 @@ class Record:
     peak_mb: float = 0.0
     metrics: Mapping[str, float] = field(default_factory=dict)
     claims: tuple[Stage, ...] = ()
+    obstacles: tuple[str, ...] = ()  # why its teacher cannot be told from others, as `identifiability` names it
     stats: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, object] = field(default_factory=dict)
     traceback: str = ""
@@ -82,6 +83,7 @@ class Record:
                 "status": Status.named(values["status"]),
                 "metrics": numbers(values.get("metrics", {})),
                 "claims": stages,
+                "obstacles": tuple(values.get("obstacles", ())),
             }
         )
 

@@ -44,13 +44,16 @@ class Transcript:
     stages: list[Stage] = field(default_factory=list)
     stats: dict[str, float] = field(default_factory=dict)
     final: dict[str, float] = field(default_factory=dict)
+    obstacles: tuple[str, ...] = ()
     claim: bytes = b""
     ended: dict[str, Any] | None = None
     peak_mb: float = 0.0
 
     def hear(self, event: Mapping[str, Any], body: bytes = b"") -> None:
         """Take one event of `cells.perform`."""
-        if event["event"] == "claim":
+        if event["event"] == "start":
+            self.obstacles = tuple(event.get("obstacles", ()))
+        elif event["event"] == "claim":
             costs = {name: event[name] for name in ("seconds", *COSTS)}
             self.stages.append(Stage(kind=event["kind"], metrics=event["metrics"], **costs))
             self.stats |= event["stats"]
@@ -90,6 +93,7 @@ class Transcript:
             peak_mb=round(self.peak_mb, 1),
             metrics=metrics,
             claims=tuple(self.stages),
+            obstacles=self.obstacles,
             stats=self.stats,
             provenance=provenance,
             traceback=ended.get("traceback", ""),

@@ -1,0 +1,69 @@
+"""Planted obstacles are named, and nothing is where nothing was planted."""
+
+import pytest
+import torch
+
+import paramid
+from paramid import Network, Run
+
+W = Run.seeded(0).sphere(6, 8).T
+B = Run.seeded(1).normal(1, 6)[0]
+ONES = torch.ones(6, dtype=torch.float64)
+
+
+def planted(name: str = "tanh", **changes: torch.Tensor) -> Network:
+    w, b, a = changes.get("w", W), changes.get("b", B), changes.get("a", ONES)
+    return Network.shallow(w, b, name, a)
+
+
+def with_column(source: torch.Tensor, at: int, column: torch.Tensor) -> torch.Tensor:
+    return torch.cat([source[..., :at], column[..., None], source[..., at + 1 :]], -1)
+
+
+CASES = {
+    "dead in": (planted(w=with_column(W, 2, 0 * W[:, 2])), "neuron 2 is dead: nothing comes in"),
+    "dead out": (planted(a=with_column(ONES, 3, 0 * ONES[3])), "neuron 3 is dead: nothing goes out"),
+    "same": (planted(w=with_column(W, 4, W[:, 1]), b=with_column(B, 4, B[1])), "neurons 1 and 4 are the same"),
+    "opposite": (planted(w=with_column(W, 5, -W[:, 0]), b=with_column(B, 5, -B[0])), "neurons 0 and 5 are mirror"),
+    "parallel": (planted(w=with_column(W, 5, -W[:, 0])), "neurons 0 and 5 have one direction"),
+    "scaled": (planted(w=with_column(W, 5, 3 * W[:, 0])), "neurons 0 and 5 have one direction"),
+    "softplus has no mirror": (
+        planted("softplus", w=with_column(W, 5, -W[:, 0]), b=with_column(B, 5, -B[0])),
+        "neurons 0 and 5 have one direction",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_planted_obstacle_is_named(case: str) -> None:
+    network, words = CASES[case]
+    named = paramid.obstacles(network)
+    assert len(named) == 1
+    assert named[0].startswith(f"layer 1: {words}")
+
+
+def test_nothing_is_named_where_nothing_was_planted() -> None:
+    assert paramid.obstacles(planted()) == ()
+    assert paramid.obstacles(paramid.task("shallow:D=30,m=400").draw(0)) == ()
+    assert paramid.obstacles(paramid.task("shallow:D=1,m=1").draw(0)) == ()
+
+
+def test_too_many_neurons_and_many_pairs_are_counted() -> None:
+    named = paramid.obstacles(Network.shallow(W[:3, :1].expand(3, 9), B[:1].expand(9), "tanh"))
+    assert "31 more pairs so" in named[5]
+    assert named[-1] == (
+        "layer 1: 9 neurons exceed D(D-1)/2 = 3: their directions are not unique in the span of Hessians"
+    )
+
+
+def test_every_hidden_layer_is_looked_at(grow) -> None:
+    deep = grow([5, 4, 3, 1], ["tanh", "tanh"], 0)
+    weights = list(deep.weights)
+    weights[1] = with_column(weights[1], 2, 0 * weights[1][:, 2])
+    assert paramid.obstacles(deep.with_layers(weights, deep.biases)) == ("layer 2: neuron 2 is dead: nothing comes in",)
+
+
+def test_a_record_names_the_obstacles_of_its_teacher() -> None:
+    record = paramid.run("truth", "shallow:D=3,m=5", throw=True)
+    assert "5 neurons exceed" in record.obstacles[0]
+    assert paramid.run("truth", "shallow:D=5,m=3", throw=True).obstacles == ()
