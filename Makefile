@@ -5,13 +5,14 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 STORE  ?= paramid-store
 
-.PHONY: help demo test check format lint types asv clean
+.PHONY: help demo test check format lint types reproduce-shallow asv clean
 
 help:
 	@echo "make demo    install, run the quick suite, print its table"
 	@echo "make test    every test"
 	@echo "make check   format, lint, types, tests"
 	@echo "make format  rewrite the sources in the project's format"
+	@echo "make reproduce-shallow  run the suites beside the thesis and write docs/shallow.md (about an hour)"
 	@echo "make asv     run the ASV suite on the current commit"
 
 $(READY): pyproject.toml setup.py constraints.txt
@@ -43,6 +44,9 @@ types: $(READY)
 	ln -sfn $(CURDIR)/methods .types/paramid/methods
 	ln -sfn $(CURDIR)/tasks .types/paramid/tasks
 	MYPYPATH=.types $(BIN)/mypy -p paramid
+
+reproduce-shallow: $(READY)
+	$(BIN)/python benchmarks/reproduce_shallow.py --store $(STORE)
 
 asv: $(READY)
 	$(BIN)/asv machine --yes
