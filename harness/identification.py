@@ -57,7 +57,7 @@ def identify(
     norms: str | None = None,
     output_bias: str | None = None,
     shift: float = 0.5,
-    method: str = "spm",
+    method: str = "sphere-lm",
     seed: int = 0,
     query_limit: int | None = None,
 ) -> Found:

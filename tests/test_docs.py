@@ -39,7 +39,7 @@ def test_the_code_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
     [li for page in PAGES for block in blocks("sh", page) for li in block.splitlines() if li.startswith("paramid")],
 )
 def test_the_commands_of_the_documents_parse(line: str) -> None:
-    build_parser().parse_args(shlex.split(line)[1:])
+    build_parser().parse_args(shlex.split(line, comments=True)[1:])
 
 
 @pytest.mark.parametrize("target", re.findall(r"^make (\w+)", README, flags=re.MULTILINE))
