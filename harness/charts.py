@@ -69,7 +69,7 @@ class Scale:
     def around(cls, values: Iterable[float], start: float, end: float) -> Scale:
         """The axis that holds positive values with a margin; 1 alone where there are none."""
         seen = [v for v in values if v > 0 and math.isfinite(v)] or [1.0]
-        margin = max((max(seen) / min(seen)) ** 0.06, 1.3)
+        margin = max((max(seen) / min(seen)) ** 0.06, 1.6)  # so that a round number lies within
         return cls(min(seen) / margin, max(seen) * margin, start, end)
 
     def __call__(self, value: float) -> float:

@@ -36,7 +36,7 @@ def record(method: str = "spm", task: str = "shallow:D=5,m=2", seed: int = 0, **
     values: dict[str, object] = {
         "key": f"{method}-{task}-{seed}", "method": method, "task": task, "seed": seed, "device": "cpu", "threads": 1,
         "budget": {}, "status": Status.FINISHED, "seconds": seconds, "claims": stages,
-        "metrics": {"error": error, "identified": float(error < 1e-2)},
+        "metrics": {"error": error, "identified": float(error < 2e-2)},
     }  # fmt: skip
     return Record(**{**values, **told})  # type: ignore[arg-type]
 
@@ -142,7 +142,7 @@ ODD: dict[str, list[Record]] = {
 @pytest.mark.parametrize("records", ODD.values(), ids=ODD)
 def test_odd_records_are_drawn(figure: Figure, records: list[Record]) -> None:
     drawn = figure(records)
-    numbers = re.findall(r'(?:x|y|width|height|d|transform|viewBox)="([^"]*)"', drawn)
+    numbers = re.findall(r' (?:x|y|width|height|d|transform|viewBox)="([^"]*)"', drawn)
     assert not [n for n in numbers if re.search("nan|inf|e-", n)]
     assert words(drawn)
 
@@ -230,8 +230,8 @@ def test_lengths_are_short_and_plain() -> None:
 def test_the_command_writes_the_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, out = tmp_path / "store", tmp_path / "drawn.svg"
     (store / "cells").mkdir(parents=True)
-    for i, each in enumerate(grid()):
-        (store / "cells" / f"{i:03}-1.json").write_text(dump(each.to_json()))
+    for each in grid():
+        (store / "cells" / f"{each.key}-1.json").write_text(dump(each.to_json()))
     words = ["plot", "phase", "--store", str(store), "--out", str(out)]
     assert main([*words, "--methods", "spm", "--rows", "D"]) == 0
     assert capsys.readouterr().out == f"wrote {out} from 18 records\n"
