@@ -101,7 +101,7 @@ def _power(value: float) -> str:
 def axes(x: Scale, y: Scale, *, title: str, across: str, up: str, ticks: Sequence[float] = ()) -> str:
     """The frame of a panel: grid, numbers, names; ticks on x too close to the last one are left out."""
     grid = {"stroke": "currentColor", "stroke_opacity": 0.18}
-    drawn = [svg.text(title, LEFT, 12.0, font_weight="bold")]
+    drawn = [heading(title)]
     for value in y.ticks():
         drawn += [svg.path([(x.start, y(value)), (x.end, y(value))], **grid)]
         drawn += [svg.text(shown(value), x.start - 5, y(value) + 4, text_anchor="end")]
@@ -116,6 +116,11 @@ def axes(x: Scale, y: Scale, *, title: str, across: str, up: str, ticks: Sequenc
     place = f"rotate(-90 10 {svg.escaped(middle)})"
     drawn += [svg.text(up, 10.0, middle, text_anchor="middle", transform=place)]
     return "".join(drawn)
+
+
+def heading(words: str) -> str:
+    """The name of a panel."""
+    return svg.titled(words, svg.text(clipped(words, 54), LEFT, 12.0, font_weight="bold"))
 
 
 def legend(entries: Sequence[tuple[Style, str, str, str]]) -> tuple[str, float]:

@@ -19,7 +19,7 @@ from paramid import svg
 from paramid.charts import LEFT, RIGHT, TOP, WIDTH, Scale, Style, axes, legend, shown, stacked, styles
 from paramid.naming import UsageError
 from paramid.record import COSTS, Record, Stage
-from paramid.selection import Lines, along, endings, error, identified, lines, middle, options, panels, said
+from paramid.selection import Lines, along, by_place, endings, error, identified, lines, middle, options, panels, said
 
 BOTTOM = TOP + 190  # of a panel
 UNITS = {"seconds": "seconds", "queries": f"rows of the teacher ({', '.join(COSTS)})"}
@@ -122,7 +122,7 @@ def exponent(points: Mapping[float, float]) -> float:
 
 def _scaling(title: str, ours: Lines, looks: Mapping[str, Style], over: str) -> Chart:
     records = [r for group in ours.values() for r in group]
-    values = sorted({options(r.task)[over] for r in records})
+    values = sorted(value for (value,) in by_place(records, (over,)))
     x = Scale.around(values, LEFT, RIGHT)
     y = Scale.around([r.seconds for r in records], BOTTOM, TOP)
     drawn, words = (
@@ -132,8 +132,7 @@ def _scaling(title: str, ours: Lines, looks: Mapping[str, Style], over: str) -> 
     for place, (name, group) in enumerate(ours.items()):
         medians: dict[float, float] = {}
         aside = 8.0 * (place - (len(ours) - 1) / 2)  # methods that fail at one time limit stay apart
-        for value in values:
-            here = [r for r in group if options(r.task)[over] == value]
+        for (value,), here in sorted(by_place(group, (over,)).items()):
             good, bad = [r for r in here if identified(r)], [r for r in here if not identified(r)]
             medians |= {value: median(r.seconds for r in good)} if good else {}
             label = f"{name}, {over}={shown(value)}: {endings(here)}"

@@ -11,40 +11,53 @@ import math
 from collections.abc import Sequence
 
 from paramid import svg
-from paramid.charts import LEFT, RIGHT, TOP, WIDTH, clipped, heat, shown, stacked
+from paramid.charts import LEFT, RIGHT, TOP, WIDTH, heading, heat, shown, stacked
 from paramid.record import Record
-from paramid.selection import along, endings, error, identified, lines, middle, options, panels, said, two
+from paramid.selection import (
+    FLOOR,
+    along,
+    by_place,
+    endings,
+    error,
+    identified,
+    lines,
+    middle,
+    panels,
+    said,
+    two,
+)
 
 BEST, WORST = -16, 0  # log10 error at the ends of the colours
-NARROWEST, HIGH = 36.0, 32.0  # of a cell
+HIGH = 32.0  # of a cell
 
 
 def phase_map(records: Sequence[Record], rows: str | None = None, columns: str | None = None) -> str:
     """One panel for each method, and for each group of tasks that differ in other options too."""
     rows, columns = two(records, rows, columns)
     kept = along(records, (rows, columns))
-    widest = len({options(r.task)[columns] for r in kept})
+    most = max(len(group) for ours in lines(kept).values() for group in by_place(ours, (rows, columns)).values())
+    narrowest = max(36.0, 7.0 * len(f"{most}/{most}") + 4)  # of a cell
     made, told = [], []
     for method, ours in lines(kept).items():
         for rest, cells in panels(ours, (rows, columns)).items():
-            made += [_panel(cells, f"{method} before {rest}", rows, columns)]
+            made += [_panel(cells, f"{method} before {rest}", rows, columns, narrowest)]
             told += [f"{method} before {rest}: {endings(cells)}"]
     marks, height = stacked([*made, _bar()])
-    width = max(WIDTH, LEFT + NARROWEST * widest + 12)
+    width = max(WIDTH, LEFT + narrowest * len(by_place(kept, (columns,))) + 12)
     return svg.document(width, height, *marks, label=f"Phase map over {rows} and {columns}", about=". ".join(told))
 
 
-def _panel(cells: Sequence[Record], title: str, rows: str, columns: str) -> tuple[str, float]:
-    places = [(options(r.task)[rows], options(r.task)[columns]) for r in cells]
-    ups, acrosses = sorted({up for up, _ in places}, reverse=True), sorted({across for _, across in places})
-    wide, bottom = min(max((RIGHT - LEFT) / len(acrosses), NARROWEST), 90.0), TOP + HIGH * len(ups)
-    drawn = [svg.text(clipped(title, 60), LEFT, 12.0, font_weight="bold")]
+def _panel(records: Sequence[Record], title: str, rows: str, columns: str, narrowest: float) -> tuple[str, float]:
+    cells = by_place(records, (rows, columns))
+    ups, acrosses = sorted({up for up, _ in cells}, reverse=True), sorted({across for _, across in cells})
+    wide, bottom = min(max((RIGHT - LEFT) / len(acrosses), narrowest), 90.0), TOP + HIGH * len(ups)
+    drawn = [heading(title)]
     for i, up in enumerate(ups):
         drawn += [svg.text(shown(up), LEFT - 6, TOP + HIGH * i + HIGH / 2 + 4, text_anchor="end")]
         for j, across in enumerate(acrosses):
-            here = [r for r, place in zip(cells, places, strict=True) if place == (up, across)]
             words = f"{rows}={shown(up)}, {columns}={shown(across)}"
-            drawn += [svg.shifted(LEFT + wide * j, TOP + HIGH * i, _cell(here, words, wide - 2, HIGH - 2))]
+            cell = _cell(cells.get((up, across), []), words, wide - 2, HIGH - 2)
+            drawn += [svg.shifted(LEFT + wide * j, TOP + HIGH * i, cell)]
     for j, across in enumerate(acrosses):
         drawn += [svg.text(shown(across), LEFT + wide * (j + 0.5), bottom + 12, text_anchor="middle")]
     middle = (TOP + bottom) / 2
@@ -61,7 +74,7 @@ def _cell(here: Sequence[Record], words: str, wide: float, high: float) -> str:
     errors = sorted(error(r.metrics) for r in here)
     hatched = math.isinf(level := middle(errors))
     fill, ink = ("none", "currentColor") if hatched else heat((math.log10(level) - WORST) / (BEST - WORST))
-    share, typical = f"{sum(map(identified, here))}/{len(here)}", "–" if hatched else shown(level)
+    share, typical = f"{sum(map(identified, here))}/{len(here)}", _short(level, wide)
     return svg.titled(
         f"{words}: median error {said(level)} ({', '.join(map(said, errors))}); {endings(here)}",
         svg.element("rect", fill=fill, **frame),
@@ -69,6 +82,12 @@ def _cell(here: Sequence[Record], words: str, wide: float, high: float) -> str:
         svg.text(share, wide / 2, 13.0, text_anchor="middle", fill=ink, font_weight="bold"),
         svg.text(typical, wide / 2, 25.0, text_anchor="middle", fill=ink, font_size=10),
     )
+
+
+def _short(level: float, wide: float) -> str:
+    if math.isinf(level) or level <= FLOOR:
+        return "0" if level <= FLOOR else "–"
+    return shown(level) if wide > 48 else shown(float(f"{level:.0e}"))
 
 
 def _hatching(wide: float, high: float) -> str:

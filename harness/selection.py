@@ -97,6 +97,15 @@ def lines(records: Sequence[Record]) -> Lines:
     return dict(groups)
 
 
+def by_place(records: Sequence[Record], axes: Sequence[str]) -> dict[tuple[float, ...], list[Record]]:
+    """Records by the values that their tasks give the options `axes`."""
+    groups: dict[tuple[float, ...], list[Record]] = defaultdict(list)
+    for record in records:
+        given = options(record.task)
+        groups[tuple(given[axis] for axis in axes)].append(record)
+    return groups
+
+
 def panels(records: Sequence[Record], axes: Collection[str] = ()) -> Lines:
     """Records by what their tasks are beside `axes`; one panel where `axes` alone tell the tasks apart."""
     groups: dict[Name, list[Record]] = defaultdict(list)

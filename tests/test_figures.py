@@ -94,6 +94,14 @@ def test_a_phase_map_takes_its_axes_by_name_and_other_options_make_panels() -> N
     assert "m=4, D=6: no record" in words(phase_map(gap))
 
 
+def test_a_wide_phase_map_grows_and_its_cells_hold_their_numbers() -> None:
+    wide = [record(task=f"shallow:D={d},m={m}", error=3.2e-12) for d, m in product((5, 6), range(1, 31))]
+    drawn = phase_map(wide, "D", "m")
+    assert ElementTree.fromstring(drawn).get("viewBox", "").split()[2] == "1142"
+    assert words(drawn).split("\n").count("3e-12") == 60
+    assert words(phase_map(wide, "m", "D")).split("\n").count("3.2e-12") == 60
+
+
 def test_curves_tell_every_claim_and_the_median() -> None:
     told = words(curves([record(seed=s, error=e) for s, e in enumerate((1e-4, 1e-8, 1e-12))]))
     assert "spm, seed 1: Network after 1 s, error 1e-4" in told
