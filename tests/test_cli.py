@@ -170,6 +170,11 @@ BAD = [
     ("new method spm", "method 'spm' is taken"),
     ("new method 9lives", "lower-case words joined by dashes were wanted"),
     ("new task shallow", "task 'shallow' is taken"),
+    ("plot", "required: FIGURE"),
+    ("plot pie", "invalid choice: 'pie'"),
+    ("plot phase --store /nowhere/at/all", "no store at"),
+    ("plot scaling --rows m", "scaling takes no --rows"),
+    ("plot curves --out /nowhere/at/all.svg", "a file in a folder that exists was wanted"),
 ]
 
 
