@@ -82,6 +82,7 @@ def identify(
         norms=norms or ("unit" if pinned else "free"),
         output_bias=output_bias or ("zero" if pinned else "free"),
         shift=shift,
+        precision=precision_of(f),
     )
     chosen = registry.method(method)
     if isinstance(chosen, Control):
@@ -109,6 +110,12 @@ def identify(
     samples = oracle.usage.samples
     named = obstacles(network) if network is not None else ()
     return Found(network, status, reason, tuple(claims), box.rows - samples, samples, seconds, named, residual)
+
+
+def precision_of(f: object) -> str:
+    """What a module computes in, by its parameters; a function is believed to compute in float64."""
+    example = next(f.parameters(), None) if isinstance(f, torch.nn.Module) else None
+    return "float64" if example is None or example.dtype == torch.float64 else "float32"
 
 
 class BlackBox:

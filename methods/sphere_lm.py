@@ -118,5 +118,5 @@ class SphereLM:
         """Whether lattices are averaged over ±h."""
         m, limit = spec.widths[0], spec.inputs * (spec.inputs - 1) // 2
         free = (spec.outer, spec.norms) != ("ones", "unit")
-        careful = m is None or m > CROWDED * limit or spec.noise > 0 or free
+        careful = m is None or m > CROWDED * limit or lattices.level(spec) > 0 or free
         return self.lattice == "symmetric" or (self.lattice == "auto" and careful)

@@ -54,20 +54,25 @@ def acceptance(gap: float, p: Projector) -> float:
 
 def search(p: Projector, basis: Tensor, m: int, run: Run, *, gap: float, batch: int = 250, steps: int = 25) -> Found:
     """The at most `m` rank-ones of the span with packed orthonormal `basis`, projector `p` and gap of (4)."""
-    fast, accept = replace(p, matrices=p.matrices.float()), acceptance(gap, p)
-    coarse = max(accept, 1e-9 if p.complement else 1e-5)  # what float32 makes of E
-    found, starts, taken, idle = basis.new_empty(0, p.matrices.shape[2]), 0, 0, 0
+    accept, found, starts, taken, idle = acceptance(gap, p), basis.new_empty(0, p.matrices.shape[2]), 0, 0, 0
     while len(found) < m and idle < max(1000, PATIENCE * m):
         count = min(batch, max(16, 2 * (m - len(found)), idle))
         u = seeds(remaining(basis, found, count, run), run, spread=idle > 0)
-        ends, work = descend(fast, u.float(), accept=coarse, hopeless=SPURIOUS, steps=steps)
-        new, last = polish(p, distinct(found.float(), ends))
-        new = distinct(found, new[(last < SETTLED) & (terms(p, new).energy < accept)])
+        new, work = visited(p, found, u, accept=accept, steps=steps)
         found, starts, taken = torch.cat([found, new]), starts + len(u), taken + work
         idle = 0 if len(new) else idle + len(u)
     energies = terms(p, found).energy
     best = energies.argsort()[:m]
     return Found(found[best], energies[best], starts, taken)
+
+
+def visited(p: Projector, found: Tensor, u: Tensor, *, accept: float, steps: int) -> tuple[Tensor, int]:
+    """The rank-ones where descents from `u` end, none of them among `found`, and the single steps it took."""
+    fast = replace(p, matrices=p.matrices.float())
+    coarse = max(accept, 1e-9 if p.complement else 1e-5)  # what float32 makes of E
+    ends, work = descend(fast, u.float(), accept=coarse, hopeless=SPURIOUS, steps=steps)
+    new, last = polish(p, distinct(found.float(), ends))
+    return distinct(found, new[(last < SETTLED) & (terms(p, new).energy < accept)]), work
 
 
 def remaining(basis: Tensor, found: Tensor, count: int, run: Run) -> Tensor:

@@ -15,6 +15,7 @@ from torch import Tensor
 from paramid.methods import symmetric
 
 CHUNK = 2**17  # doubles of intermediate: what a core's cache holds
+FEWEST, MOST = 32, 2**24  # rows worth reading all matrices for, as long as they are not more doubles than this
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class Projector:
 
     @property
     def at_once(self) -> int:
-        """Rows whose intermediates stay in the cache."""
+        """Rows whose intermediates stay in the cache, or enough to reuse what was read for them."""
         k, d, _ = self.matrices.shape
-        return max(1, CHUNK // (k * d)) if k else CHUNK
+        return max(1, CHUNK // (k * d), min(FEWEST, MOST // (k * d))) if k else CHUNK
 
     def energy(self, u: Tensor) -> Tensor:
         """Φ(u) = ‖P(u uᵀ)‖² for unit rows u."""

@@ -1,11 +1,13 @@
-"""What ASV tracks is literal, lower-is-better and made of registered names."""
+"""What ASV tracks is literal, lower-is-better and made of registered names; what is measured side by side runs."""
 
 import importlib.util
 import math
+import re
 from pathlib import Path
 from types import ModuleType
 
 import pytest
+import torch
 
 from paramid import registry
 from paramid.controls import Control
@@ -62,3 +64,38 @@ def test_every_kernel_runs(name: str) -> None:
     assert timed or name == "Kernel"
     for run in timed:
         run(shape)
+
+
+@pytest.mark.parametrize(
+    ("script", "arguments", "said"),
+    [
+        (
+            "directions",
+            "--D 6 --m 5 --starts 60 --spm-starts 20",
+            [r"sphere-lm: 5 of 5 directions", r"EXTRAPOLATED from 20"],
+        ),
+        ("rank_ones", "--D 6 --m 8", [r"8 of 8", r"error of a direction: \S+e-1[4-6]", r"in \S+ of the time"]),
+        (
+            "refinement",
+            "--D 5 --m 6",
+            [r"right to \S+e-1[3-6], shifts to \S+e-1[3-6]", r"off by 1:.*\n  gave up: the residual"],
+        ),
+    ],
+)
+def test_what_is_measured_side_by_side_runs(
+    script: str, arguments: str, said: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    threads = torch.get_num_threads()
+    module(f"side_by_side/{script}").main(arguments.split())
+    torch.set_num_threads(threads)
+    out = capsys.readouterr().out
+    assert not [pattern for pattern in said if not re.search(pattern, out)]
+
+
+def test_a_direction_counts_once_and_only_when_it_is_true() -> None:
+    w = torch.eye(4, dtype=torch.float64)
+    near, far = w[1] + 0.009 * w[2], w[2] + 0.02 * w[3]
+    ends = torch.stack([w[0], -w[0], near / near.norm(), far / far.norm()])
+    counted = module("side_by_side/directions").distinct_true
+    assert counted(ends, w) == 2
+    assert counted(ends[:0], w) == 0

@@ -1,10 +1,12 @@
 """What the documents say is true: their code runs, their commands parse, every metric is explained."""
 
 import re
+import runpy
 import shlex
 from pathlib import Path
 
 import pytest
+import torch
 
 from paramid import plans, registry
 from paramid.cli import build_parser
@@ -32,6 +34,21 @@ def test_the_code_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
     from paramid import run
 
     assert run("halves", "shallow:D=5,m=3", throw=True).answered
+
+
+@pytest.mark.slow
+def test_a_trained_network_is_identified_and_what_is_none_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with torch.random.fork_rng():
+        runpy.run_path(str(ROOT / "docs" / "identify_a_trained_network.py"), run_name="__main__")
+    said = capsys.readouterr().out
+    assert "\nfinished after" in f"\n{said}"
+    errors = dict(re.findall(r"^(\w+) (\d\S*)$", said, flags=re.MULTILINE))
+    assert set(errors) == {"weight_error", "bias_error_max", "outer_error", "error_bound"}
+    assert max(map(float, errors.values())) < 1e-8
+    assert float(re.search(r"its copy in float64: finished, weight_error (\S+)", said)[1]) < 1e-8
+    assert set(re.findall(r"^(\w+): gave_up", said, flags=re.MULTILINE)) == {"relu", "sine", "nearly"}
+    assert 1e-8 < float(re.search(r"float32: finished, weight_error (\S+)", said)[1]) < 1e-4
+    assert 1e-5 < float(re.search(r"nearly: gave_up, residual (\S+),", said)[1]) < 1e-2
 
 
 @pytest.mark.parametrize(

@@ -78,6 +78,7 @@ def test_starts_do_not_see_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
     _, p = planted(6, 8, 0)
     together = ends(p, 40, steps=50)
     monkeypatch.setattr(subspace, "CHUNK", 36 * 7 * 8)
+    monkeypatch.setattr(subspace, "FEWEST", 1)
     torch.testing.assert_close(ends(p, 40, steps=50), together)
     assert len(ends(p, 40, steps=0)) == 40
 

@@ -107,6 +107,12 @@ def test_the_claim_vouches_for_no_more_than_the_noise_allows(sigma: float) -> No
     assert error(name, last) < last.stats["error_bound"] < 100 * sigma
 
 
+@pytest.mark.parametrize("name", ["shallow:D=6,m=3,precision=float32", "shallow:D=10,m=20,precision=float32"])
+def test_values_in_single_precision_are_met_as_noise(name: str) -> None:
+    last = claims(SphereLM(), oracle_for(SphereLM(), name))[-1]
+    assert 1e-9 < error(name, last) < last.stats["error_bound"] < 1e-5
+
+
 @pytest.mark.parametrize(
     ("changes", "both"),
     [
@@ -114,6 +120,7 @@ def test_the_claim_vouches_for_no_more_than_the_noise_allows(sigma: float) -> No
         ({"widths": (None,)}, True),
         ({"widths": (14,)}, True),
         ({"noise": 1e-9}, True),
+        ({"precision": "float32"}, True),
         ({"outer": "free"}, True),
         ({"norms": "free"}, True),
     ],

@@ -52,6 +52,17 @@ def test_close_neighbours_are_both_found(apart: float) -> None:
     assert distances(found_in(w).directions, w).max() < 1e-8
 
 
+def test_what_was_found_is_not_visited_again() -> None:
+    w, run = Run.seeded(0).sphere(12, 8), Run.seeded(1)
+    p = sphere_search.Projector(symmetric.unpack(torch.linalg.qr(span_of_squares(w.T))[0].T, 8), False)
+    first, taken = sphere_search.visited(p, w[:0], run.sphere(200, 8), accept=1e-10, steps=25)
+    assert distances(first, w).max() < 1e-11
+    assert taken >= 200
+    later, _ = sphere_search.visited(p, w[:5], run.sphere(200, 8), accept=1e-10, steps=25)
+    assert distances(later, w[5:]).max() < 1e-11
+    assert len(later) == 7
+
+
 def test_in_a_random_span_nothing_is_found() -> None:
     basis = torch.linalg.qr(Run.seeded(0).normal(36, 10))[0]
     p = sphere_search.Projector(symmetric.unpack(basis.T, 8), False)

@@ -69,6 +69,7 @@ def test_rows_are_answered_alike_alone_and_in_batches(m: int, monkeypatch: pytes
     p, u = leading_span(Run.seeded(0).normal(12, 10), m, 4).projector(), Run.seeded(1).sphere(23, 4)
     energy, pull = p.energy(u), p.pull(u)
     monkeypatch.setattr(subspace, "CHUNK", 60)
+    monkeypatch.setattr(subspace, "FEWEST", 1)
     assert p.at_once in (5, 7)
     torch.testing.assert_close(p.energy(u), energy)
     torch.testing.assert_close(p.pull(u), pull)
@@ -107,3 +108,9 @@ def test_the_pull_is_the_projected_square_applied_to_its_root(d: int, m: int, se
     projected = symmetric.unpack(basis @ (basis.T @ symmetric.squares(u)[0]), d)
     torch.testing.assert_close(projector(basis, False, d).pull(u)[0], projected @ u[0])
     torch.testing.assert_close(projector(basis, False, d).energy(u)[0], projected.square().sum())
+
+
+@pytest.mark.parametrize(("k", "d", "rows"), [(2, 4, 2**14), (275, 50, 32), (2**14, 2**10, 1), (0, 4, subspace.CHUNK)])
+def test_rows_at_once_are_worth_a_reading_and_bounded_by_memory(k: int, d: int, rows: int) -> None:
+    matrices = torch.zeros(1, dtype=torch.float64).expand(k, d, d)
+    assert subspace.Projector(matrices, True).at_once == rows
