@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Network, Oracle, Run, Spec, streams
+from paramid.activations import ACTIVATIONS
 from paramid.methods.backprop import loss_gradient
 
 STOP = 1e-8
@@ -49,6 +50,8 @@ class StochasticGradientDescent:
 
     def declines(self, spec: Spec) -> str | None:
         """Trains whatever it can build."""
+        if strange := sorted(set(spec.activations) - set(ACTIVATIONS)):
+            return f"cannot build a student of {', '.join(strange)}"
         return "needs to know the number of neurons" if None in spec.widths else None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Network]:

@@ -158,7 +158,8 @@ def test_options_without_sense_are_refused(options: dict[str, object], match: st
         StochasticGradientDescent(**options)
 
 
-def test_it_declines_only_widths_it_does_not_know() -> None:
+def test_it_declines_only_what_it_cannot_build() -> None:
     spec, method = task("shallow:D=3,m=2").spec, StochasticGradientDescent()
     assert method.declines(spec) is None
     assert method.declines(replace(spec, widths=(None,))) == "needs to know the number of neurons"
+    assert method.declines(replace(spec, activations=("features",))) == "cannot build a student of features"
