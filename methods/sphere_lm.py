@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, Subspace, activation
-from paramid.methods import gram_span, hessians, joint_refinement, lattices, ridge_profiles, sphere_search
+from paramid.methods import gram_span, hessians, joint_refinement, lattices, linear_parts, ridge_profiles, sphere_search
 from paramid.methods.gram_span import Spectrum
 
 LATTICES = ("auto", "one-sided", "symmetric")
@@ -88,7 +88,8 @@ class SphereLM:
         if w.shape[1] < m:
             raise GiveUp(f"found {w.shape[1]} of {m} directions")
         rough = ridge_profiles.first_network(oracle, w, run=run, points=self.points)
-        yield rough
+        if not (self.refine and linear_parts.hidden(activation(oracle.spec.activation))):
+            yield linear_parts.settled(oracle, rough, run=run)  # hidden signs are told from refined networks alone
         if self.refine:
             yield from joint_refinement.refine(oracle, rough, run=run)
 
