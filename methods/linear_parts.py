@@ -15,7 +15,11 @@ D log(1/ε). What it finds is compared with (1), and chance would meet all equat
 
     (3)  2^m Π_j 2δ / √2π σ_j
 
-choices of signs, σ_j² = Σ_k (c a_k w_jk)², if they are met to δ.
+choices of signs, σ_j² = Σ_k (c a_k w_jk)², if they are met to δ. Random vectors of these n = m + 1 rows are longer by
+
+    (4)  √(n / 2πe) Π_j (q σ_j)^(1/n) / √n,
+
+and reduction, which is content with 1.02ⁿ times the shortest of those, misses s where this is not more.
 
 References: Lagarias & Odlyzko, Solving low-density subset sum problems, J. ACM 32 (1985); Coster, Joux, LaMacchia,
 Odlyzko, Schnorr & Stern, Improved low-density subset sum algorithms, Comput. Complexity 2 (1992).
@@ -28,12 +32,13 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, GiveUp, Network, Oracle, Run, activation
-from paramid.methods.lattice_reduction import Array, reduced
+from paramid.methods.lattice_reduction import Array, Integers, reduced
 from paramid.methods.matched_differences import observe
 
 STEP, POINTS = 0.03, 16  # gradients that a rough network is compared with
 FLAT = 3.0  # slopes g' vary by c over so much: errors of weights show less in rows about their mean than in (1)
-MOST_BITS = 40  # of q: doubles hold the integers of (2) and their combinations
+MOST_BITS = 40  # of q, and of the integers in (2)
+REACH = 0.3  # lattice reduction is tried where (4) leaves so much of its 1.02ⁿ; it succeeds from about 0.8 on
 WITHIN = 3.0  # times ε: δ of (3)
 CHANCE = 1e-3  # of another choice of signs
 
@@ -41,8 +46,8 @@ CHANCE = 1e-3  # of another choice of signs
 def hidden(g: Activation) -> bool:
     """Whether signs show in the linear part and nowhere else."""
     t = torch.linspace(0.1, 3, 9, device="cpu", dtype=torch.float64)
-    curved, even = float((g(t, 2) - g(-t, 2)).abs().max()), float((g(t) - g(-t)).abs().max())
-    return curved < 1e-12 < even and float(g(t, 2).abs().max()) > 0
+    curved, bent, turned = (float(v.abs().max()) for v in (g(t, 2), g(t, 2) - g(-t, 2), g(t) - g(-t)))
+    return bent < 1e-12 < min(curved, turned)
 
 
 def settled(oracle: Oracle, rough: Network, *, run: Run) -> Network:
@@ -64,24 +69,43 @@ def signs(outer_w: Tensor, rest: Tensor, g: Activation, *, error: float) -> Tens
     columns = c * outer_w.numpy(force=True).astype(np.float64)
     y = columns.sum(1) + rest.numpy(force=True).astype(np.float64)
     m = columns.shape[1]
+    error = max(error, m * np.finfo(np.float64).eps)
     if (likely := log_chance(columns, WITHIN * error)) > math.log(CHANCE):
         raise GiveUp(
             f"{m} signs show in the linear part alone, which known to {error:.1e} allows e^{likely:.0f} choices"
         )
-    for row in reduced(embedded(columns, y, error)):
-        s = row[:m] * row[m]
-        if bool((np.abs(row[: m + 1]) == 1).all()) and float(np.abs(columns @ s - y).max()) < WITHIN * error:
-            return torch.from_numpy(s).to(rest)
+    if log_gap(columns, error) > math.log(REACH):
+        for row in reduced(embedded(columns, y, error)):
+            s = (row[:m] * row[m]).astype(np.float64)
+            if bool((np.abs(row[: m + 1]) == 1).all()) and float(np.abs(columns @ s - y).max()) < WITHIN * error:
+                return torch.from_numpy(s).to(rest)
     raise GiveUp(f"{m} signs show in the linear part alone, which known to {error:.1e} does not tell them")
+
+
+def deviations(columns: Array) -> Array:
+    """σ of (3)."""
+    return np.maximum(np.sqrt(np.square(columns).sum(1)), np.finfo(np.float64).tiny)
 
 
 def log_chance(columns: Array, within: float) -> float:
     """The logarithm of (3)."""
-    sigma = np.maximum(np.sqrt(np.square(columns).sum(1)), np.finfo(np.float64).tiny)
-    return float(columns.shape[1] * math.log(2) + np.log(2 * within / (math.sqrt(2 * math.pi) * sigma)).sum())
+    each = 2 * within / (math.sqrt(2 * math.pi) * deviations(columns))
+    return float(columns.shape[1] * math.log(2) + np.log(each).sum())
 
 
-def embedded(columns: Array, y: Array, error: float) -> Array:
+def log_gap(columns: Array, error: float) -> float:
+    """The logarithm of (4) over 1.02ⁿ."""
+    n = columns.shape[1] + 1
+    each = np.log(np.maximum(scale(error) * deviations(columns), 1)).sum() / n
+    return float(each - math.log(2 * math.pi * math.e) / 2 - n * math.log(1.02))
+
+
+def scale(error: float) -> float:
+    """The q of (2)."""
+    return 2.0 ** min(MOST_BITS, max(0, round(-math.log2(error))))
+
+
+def embedded(columns: Array, y: Array, error: float) -> Integers:
     """The rows (2)."""
-    q = 2.0 ** min(MOST_BITS, max(0, round(-math.log2(error))))
-    return np.hstack([np.eye(len(columns.T) + 1), np.rint(q * np.vstack([columns.T, -y]))])
+    equations = np.rint(scale(error) * np.vstack([columns.T, -y])).astype(np.int64)
+    return np.hstack([np.eye(len(equations), dtype=np.int64), equations])

@@ -3,8 +3,9 @@
     1. ⌈1.3 m⌉ + 3 elements of span{w_k w_kᵀ} at Gaussian points      (lattices)
     2. that span; where m is unknown, its dimension                    (gram_span)
     3. its rank-one directions                                         (sphere_search, sphere_descent)
-    4. signs, shifts and, where they are free, norms and outer weights (ridge_profiles, linear_parts)
+    4. signs, shifts and, where they are free, norms and outer weights (ridge_profiles)
     5. all of them at once on matched gradient differences             (joint_refinement)
+    6. signs that only the linear part of f shows, as those of softplus (linear_parts)
 
 One-sided lattices cost D²/6 queries a neuron and leave directions right to 1e-3, which is all that stage 5 needs. Both
 sides are taken where that is too crude: close to D(D-1)/2, under noise, with free outer weights or norms, and to find

@@ -5,25 +5,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paramid.methods.lattice_reduction import Array, reduced
+from paramid.methods.lattice_reduction import Array, Integers, reduced
 
 
-def knapsack(d: int, m: int, bits: int, seed: int, *, planted: bool = True) -> tuple[Array, Array]:
+def knapsack(d: int, m: int, bits: int, seed: int, *, planted: bool = True) -> tuple[Integers, Array]:
     """Rows that hold signs as their shortest vector, and the signs; or rows of equations that nothing solves."""
     rng = np.random.default_rng(seed)
     w, s = rng.standard_normal((m, d)), rng.choice([-1.0, 1.0], m)
     y = s @ w if planted else rng.standard_normal(d)
-    return np.hstack([np.eye(m + 1), np.rint(2.0**bits * np.vstack([w, -y]))]), s
+    return np.hstack([np.eye(m + 1), np.rint(2.0**bits * np.vstack([w, -y]))]).astype(np.int64), s
 
 
-def signs(basis: Array, m: int) -> list[Array]:
+def signs(basis: Integers, m: int) -> list[Integers]:
     return [row[:m] * row[m] for row in basis if (np.abs(row[: m + 1]) == 1).all()]
 
 
 @given(n=st.integers(1, 8), size=st.sampled_from([3, 100, 10**6]), seed=st.integers(0, 10**6))
 def test_size_and_neighbours_are_as_they_should_and_the_lattice_is_the_same(n: int, size: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
-    basis = np.hstack([np.eye(n), rng.integers(-size, size + 1, (n, 3)).astype(float)])
+    basis = np.hstack([np.eye(n, dtype=np.int64), rng.integers(-size, size + 1, (n, 3))])
     found = reduced(basis)
     r = np.linalg.qr(found.T)[1]
     diagonal = np.abs(np.diag(r))
@@ -36,7 +36,7 @@ def test_size_and_neighbours_are_as_they_should_and_the_lattice_is_the_same(n: i
 def test_the_first_vector_is_as_short_as_the_theorem_says() -> None:
     rng = np.random.default_rng(0)
     for _ in range(20):
-        basis = rng.integers(-50, 51, (3, 3)).astype(float)
+        basis = rng.integers(-50, 51, (3, 3))
         combinations = np.stack(np.meshgrid(*[np.arange(-6, 7)] * 3), -1).reshape(-1, 3)
         found = reduced(basis)
         lengths = np.linalg.norm(combinations[combinations.any(1)] @ found, axis=1)
@@ -49,6 +49,13 @@ def test_planted_signs_are_found(d: int, m: int, bits: int) -> None:
     before = basis.copy()
     assert any(np.array_equal(found, s) for found in signs(reduced(basis), m))
     assert np.array_equal(basis, before)
+
+
+def test_integers_stay_exact_beyond_what_doubles_hold() -> None:
+    basis, s = knapsack(12, 36, 45, seed=3)
+    found = reduced(basis)
+    assert np.array_equal(found[:, :37].astype(object) @ basis.astype(object), found)
+    assert any(np.array_equal(row, s) for row in signs(found, 36))
 
 
 def test_where_nothing_was_planted_nothing_is_found() -> None:
