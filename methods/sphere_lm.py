@@ -5,7 +5,7 @@
     3. its rank-one directions                                         (sphere_search, sphere_descent)
     4. signs, shifts and, where they are free, norms and outer weights (ridge_profiles)
     5. all of them at once on matched gradient differences             (joint_refinement)
-    6. signs that only the linear part of f shows, as those of softplus (linear_parts)
+    6. within 5: signs that only the linear part of f shows           (linear_parts)
 
 One-sided lattices cost D²/6 queries a neuron and leave directions right to 1e-3, which is all that stage 5 needs. Both
 sides are taken where that is too crude: close to D(D-1)/2, under noise, with free outer weights or norms, and to find
@@ -75,7 +75,7 @@ class SphereLM:
         return None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
-        """Stages 1 to 5."""
+        """Stages 1 to 6."""
         spectrum, m = self.spanned(oracle, run)
         d, gap, basis = oracle.spec.inputs, spectrum.gap(m), spectrum.basis(m)
         yield Subspace(basis, stats={"singular_gap": gap, "dimension": m})
