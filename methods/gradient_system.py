@@ -5,11 +5,15 @@ For ∇f(x_i) = Σ_k a_k g'(z_ik) w_k, with G = g'(z), H = g''(z) (rows, m) and 
     (1)  J p  = G (aV + αW)ᵀ + (H ∘ (XV + v)) (aW)ᵀ,
     (2)  Jᵀ r = (a A + XᵀB, 1ᵀB, 1ᵀ(A ∘ W)),   A = rᵀG,  B = H ∘ (r aW).
 
+and beside a free linear part of f, a constant in ∇f, rows of J count less their mean:
+
+    (3)  J p - mean = (G - mean G) (aV + αW)ᵀ + (H ∘ (XV + v) - 1ᵀ(mean XᵀH ∘ V) - v mean H) (aW)ᵀ.
+
 G and H are kept while they are small and computed anew for every product where they are not.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import torch
@@ -23,10 +27,11 @@ Block = tuple[Tensor, Tensor, Tensor]
 
 
 class Pinned(NamedTuple):
-    """Which parameters a spec leaves no freedom."""
+    """Which parameters a spec leaves no freedom, and whether a linear part beyond the neurons' has none."""
 
     norms: bool
     outer: bool
+    linear: bool = True
 
     @classmethod
     def by(cls, spec: Spec) -> "Pinned":
@@ -42,13 +47,21 @@ class System:
     theta: Tensor
     g: Activation
     pinned: Pinned
-    held: tuple[Block, ...]
+    held: tuple[Block, ...] = ()
+    means: Tensor | None = None  # of XᵀH, H and G over the rows, (D + 2, m), where (3) holds
 
     @classmethod
     def at(cls, x: Tensor, theta: Tensor, g: Activation, pinned: Pinned) -> "System":
         """The system with its slopes at hand where they fit."""
-        bare = cls(x, theta, g, pinned, ())
-        return cls(x, theta, g, pinned, tuple(bare.blocks()) if 2 * len(x) * theta.shape[1] <= HELD else ())
+        system = cls(x, theta, g, pinned)
+        if not pinned.linear:
+            system = replace(system, means=system.row_means())
+        return replace(system, held=tuple(system.blocks())) if 2 * len(x) * theta.shape[1] <= HELD else system
+
+    def row_means(self) -> Tensor:
+        """What (3) subtracts."""
+        sums = (torch.cat([x.T @ bend, bend.sum(0)[None], slope.sum(0)[None]]) for x, slope, bend in self.blocks())
+        return sum(sums, torch.zeros_like(self.theta)) / len(self.x)
 
     @property
     def parts(self) -> tuple[Tensor, Tensor, Tensor]:
@@ -63,15 +76,17 @@ class System:
         w, b, _ = self.parts
         for rows in self.x.split(max(1, ROWS // w.shape[1])):
             z = torch.addmm(b, rows, w)
-            yield rows, self.g(z, 1), self.g(z, 2)
+            slope = self.g(z, 1) if self.means is None else self.g(z, 1) - self.means[-1]
+            yield rows, slope, self.g(z, 2)
 
     def forward(self, block: Block, p: Tensor) -> Tensor:
-        """(1) on a block of rows."""
+        """(1) or (3) on a block of rows."""
         (x, slope, bend), (w, _, a), (v_w, v_b, v_a) = block, self.parts, split(p)
-        return slope @ (a * v_w + v_a * w).T + (bend * torch.addmm(v_b, x, v_w)) @ (a * w).T
+        found = slope @ (a * v_w + v_a * w).T + (bend * torch.addmm(v_b, x, v_w)) @ (a * w).T
+        return found if self.means is None else found - (a * w) @ (self.means[:-1] * p[:-1]).sum(0)
 
     def backward(self, block: Block, r: Tensor) -> Tensor:
-        """(2) on a block of rows."""
+        """(2) on a block of rows, whose sum over all blocks is 0 where (3) holds."""
         (x, slope, bend), (w, _, a) = block, self.parts
         along, b = r.T @ slope, bend * (r @ (a * w))
         return torch.cat([a * along + x.T @ b, b.sum(0)[None], (along * w).sum(0)[None]])
@@ -82,6 +97,7 @@ class System:
 
     def adjoint(self, r: Tensor) -> Tensor:
         """Jᵀ r."""
+        r = r if self.means is None else r - r.mean(0)
         sizes = [len(k[0]) for k in self.blocks()] if self.held else max(1, ROWS // self.theta.shape[1])
         pairs = zip(self.blocks(), r.split(sizes), strict=True)
         return sum((self.backward(k, rows) for k, rows in pairs), torch.zeros_like(self.theta))

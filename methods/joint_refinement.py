@@ -9,6 +9,9 @@ with J the Jacobian of the gradient itself (`gradient_system`), its conjugate gr
 λ is 0 until the residual grows; then the step is undone, λ raised tenfold from 1e-3, and lowered when steps succeed.
 Gradients do not see c: it is the mean of what the values leave.
 
+Where signs show in the linear part alone (`linear_parts`), everything else is found first and that part left out: rows
+of R and J less their mean, which is all that turning a neuron changes. The mean row then tells the signs.
+
 A network is believed when rms(R) is down at what the oracle's noise explains, and sure to what a draw of such noise
 moves it by. Whatever stays above is given up.
 """
@@ -21,6 +24,7 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, GiveUp, Network, Oracle, Run, activation
+from paramid.methods import linear_parts
 from paramid.methods.gradient_system import Pinned, System, split
 from paramid.methods.matched_differences import Data, look, student
 from paramid.methods.neuron_blocks import Preconditioner, solve
@@ -57,25 +61,47 @@ def refine(
     """Ever better networks from a `rough` one, at least right to about 0.1 in every neuron; the last is believed.
 
     What is pinned is what `oracle.spec` says. Asks 2D + 1 queries at each of `oversampling` times as many points as
-    there are unknowns over D. Raises `GiveUp` where the residual does not come down to noise.
+    there are unknowns over D. Raises `GiveUp` where the residual does not come down to noise. Signs that the linear
+    part alone shows may be wrong in `rough`; networks are told from when they are right.
     """
     g, pinned = activation(rough.activations[0]), Pinned.by(oracle.spec)
     theta = checked(rough, pinned).to(run.device, run.dtype)
     points = max(ceil(oversampling * theta.numel() / oracle.spec.inputs), 8)
     data = look(oracle, theta[:-2], run, points=points, spread=spread)
-    state = start = measure(theta, data, g)
+    if linear_parts.hidden(g):
+        theta = upright(theta, data, g, pinned, run, steps, products)
+    state = start = measure(theta, data, g, pinned)
     offset = oracle.spec.output_bias != "zero"
     for number, accepted in enumerate(descend(start, data, g, pinned, steps, products), 1):
         state = accepted
         yield network(state, data, rough, offset, {"residual": state.rms, "steps": number, "products": state.products})
+    error = believed(state, data, g, pinned, run)
+    found = network(state, data, rough, offset, {"residual": state.rms, "noise": data.noise, "error_bound": error})
+    check_values(found, data, error)
+    yield found
+
+
+def upright(theta: Tensor, data: Data, g: Activation, pinned: Pinned, run: Run, steps: int, products: int) -> Tensor:
+    """The parameters refined without the linear part, with the signs that it shows."""
+    blind = pinned._replace(linear=False)
+    state = start = measure(theta, data, g, blind)
+    for accepted in descend(start, data, g, blind, steps, products):
+        state = accepted
+    error = believed(state, data, g, blind, run)
+    w, b, a = split(state.theta)
+    rest = measure(state.theta, data, g, pinned).residual.mean(0)
+    signs = linear_parts.signs(a * w, rest, g, error=error * sqrt(len(b)))
+    return torch.cat([signs * w, (signs * b)[None], a[None]])
+
+
+def believed(state: State, data: Data, g: Activation, pinned: Pinned, run: Run) -> float:
+    """How far parameters may be off where the residual is down at the noise."""
     if not state.rms <= AT_NOISE * data.floor:
         raise GiveUp(f"the residual of the gradients stays at {state.rms:.1e}, noise explains {data.floor:.1e}")
     error = uncertainty(state, data, g, pinned, run)
     if not error < UNSURE:
         raise GiveUp(f"noise of {data.noise:.1e} leaves parameters uncertain by {error:.1e}")
-    found = network(state, data, rough, offset, {"residual": state.rms, "noise": data.noise, "error_bound": error})
-    check_values(found, data, error)
-    yield found
+    return error
 
 
 def checked(rough: Network, pinned: Pinned) -> Tensor:
@@ -93,9 +119,10 @@ def checked(rough: Network, pinned: Pinned) -> Tensor:
     return moved(theta, torch.zeros_like(theta), pinned)
 
 
-def measure(theta: Tensor, data: Data, g: Activation, products: int = 0) -> State:
+def measure(theta: Tensor, data: Data, g: Activation, pinned: Pinned, products: int = 0) -> State:
     """The state at `theta`."""
     residual = data.gradients - student(data.x, *split(theta), g, data.h)
+    residual = residual if pinned.linear else residual - residual.mean(0)
     rms = float(residual.square().mean().sqrt())
     return State(theta, residual, rms if isfinite(rms) else float("inf"), products)
 
@@ -106,7 +133,7 @@ def descend(state: State, data: Data, g: Activation, pinned: Pinned, steps: int,
     for _ in range(steps):
         tol = TIGHT if state.rms < NEAR * scale else LOOSE
         p, count = increment(state, data, g, pinned, damping=damping, tol=tol, most=products)
-        after = measure(moved(state.theta, p, pinned), data, g, state.products + count)
+        after = measure(moved(state.theta, p, pinned), data, g, pinned, state.products + count)
         if after.rms < state.rms:
             gain, state, failures = state.rms / after.rms, after, 0
             damping = 0.0 if damping < 1e-4 else damping / 10

@@ -11,7 +11,7 @@ With Hadamard powers G_n of the Gram matrix C_n = G_n⁻¹ T_n, and every neuron
 decide what one cannot: g'' of tanh is not monotone beyond τ = 0.66.
 
 Where a is free and g(-t) is a constant minus g(t), (a, w, τ) and (-a, -w, -τ) are the same and only l > 0 is tried.
-Signs that (2) cannot see, as those of softplus, are left to `linear_parts`.
+So it is with signs that (2) cannot see, as those of softplus: they are as the directions came, see `linear_parts`.
 """
 
 from dataclasses import dataclass
@@ -22,12 +22,11 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, GiveUp, Network, Oracle, Run, activation
-from paramid.methods.linear_parts import settled
+from paramid.methods.linear_parts import hidden
 from paramid.methods.matched_differences import noise_level
 
 SHIFTS, NORMS = (3.0, 61), (0.2, 4.0, 41)  # the grid: reach and count
 KEPT = 4  # starts of a neuron that are polished
-ALIKE = 2.0  # signs whose squared misfits differ by less are undecided
 BATCH = 2**21  # doubles of curves held at once
 
 
@@ -77,21 +76,20 @@ class Curves:
 
 
 def first_network(oracle: Oracle, directions: Tensor, *, run: Run, points: int = 8) -> Network:
-    """A rough network over unit columns `directions` (D, m); 4m + 1 queries at each of the points."""
+    """A rough network over unit columns `directions` (D, m); 4m + 1 queries at each of the points.
+
+    Signs that curvature does not show are as the directions came.
+    """
     spec, g = oracle.spec, activation(oracle.spec.activation)
     noise = max(spec.noise, noise_level(oracle, run, spread=1.0))
     h = min(max((10 * noise) ** 0.2, 1e-3), 0.5)  # where noise / h³ meets h²
     x = run.normal(points, spec.inputs)
     curves = observed(oracle, x, directions, h, g)
     free_norm, at_once = spec.norms != "unit", max(1, BATCH // (2 * points * SHIFTS[1] * NORMS[2]))
-    mirrored = curves.free_outer and g.symmetry in ("odd", "complement")
+    mirrored = hidden(g) or (curves.free_outer and g.symmetry in ("odd", "complement"))
     fits = [both_ways(part, free_norm, mirrored) for part in curves.split(at_once)]
     upright, turned = (Fit(*map(torch.cat, zip(*way, strict=True))) for way in zip(*fits, strict=True))
     turn = turned.cost < upright.cost
-    if not mirrored:
-        alike = torch.maximum(upright.cost, turned.cost) < ALIKE * torch.minimum(upright.cost, turned.cost)
-        plus, minus = (way.network(directions, spec.activation) for way in (upright, turned))
-        turn = settled(oracle, x, plus, minus, turn, alike)
     chosen = Fit(*(torch.where(turn, b, a) for a, b in zip(upright, turned, strict=True)))
     return chosen.network(directions, spec.activation)
 

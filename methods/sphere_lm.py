@@ -3,8 +3,9 @@
     1. ⌈1.3 m⌉ + 3 elements of span{w_k w_kᵀ} at Gaussian points      (lattices)
     2. that span; where m is unknown, its dimension                    (gram_span)
     3. its rank-one directions                                         (sphere_search, sphere_descent)
-    4. signs, shifts and, where they are free, norms and outer weights (ridge_profiles, linear_parts)
+    4. signs, shifts and, where they are free, norms and outer weights (ridge_profiles)
     5. all of them at once on matched gradient differences             (joint_refinement)
+    6. within 5: signs that only the linear part of f shows           (linear_parts)
 
 One-sided lattices cost D²/6 queries a neuron and leave directions right to 1e-3, which is all that stage 5 needs. Both
 sides are taken where that is too crude: close to D(D-1)/2, under noise, with free outer weights or norms, and to find
@@ -20,7 +21,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, Subspace, activation
-from paramid.methods import gram_span, hessians, joint_refinement, lattices, ridge_profiles, sphere_search
+from paramid.methods import gram_span, hessians, joint_refinement, lattices, linear_parts, ridge_profiles, sphere_search
 from paramid.methods.gram_span import Spectrum
 
 LATTICES = ("auto", "one-sided", "symmetric")
@@ -74,7 +75,7 @@ class SphereLM:
         return None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
-        """Stages 1 to 5."""
+        """Stages 1 to 6."""
         spectrum, m = self.spanned(oracle, run)
         d, gap, basis = oracle.spec.inputs, spectrum.gap(m), spectrum.basis(m)
         yield Subspace(basis, stats={"singular_gap": gap, "dimension": m})
@@ -88,7 +89,8 @@ class SphereLM:
         if w.shape[1] < m:
             raise GiveUp(f"found {w.shape[1]} of {m} directions")
         rough = ridge_profiles.first_network(oracle, w, run=run, points=self.points)
-        yield rough
+        if not (self.refine and linear_parts.hidden(activation(oracle.spec.activation))):
+            yield linear_parts.settled(oracle, rough, run=run)  # hidden signs are told from refined networks alone
         if self.refine:
             yield from joint_refinement.refine(oracle, rough, run=run)
 

@@ -12,7 +12,15 @@ from paramid.methods.gradient_system import Pinned, System, split
 from paramid.methods.neuron_blocks import Preconditioner, solve
 
 FREE, FIXED = Pinned(norms=False, outer=False), Pinned(norms=True, outer=True)
-CASES = [FREE, FIXED, Pinned(norms=True, outer=False), Pinned(norms=False, outer=True)]
+BLIND = Pinned(norms=False, outer=False, linear=False)
+CASES = [
+    FREE,
+    FIXED,
+    BLIND,
+    Pinned(norms=True, outer=False),
+    Pinned(True, True, False),
+    Pinned(norms=False, outer=True),
+]
 
 
 def planted(d: int, m: int, rows: int, pinned: Pinned, seed: int = 0, name: str = "tanh") -> tuple[System, Run]:
@@ -27,7 +35,8 @@ def planted(d: int, m: int, rows: int, pinned: Pinned, seed: int = 0, name: str 
 
 def gradients(system: System, theta: Tensor) -> Tensor:
     w, b, a = split(theta)
-    return (a * system.g(system.x @ w + b, 1)) @ w.T
+    found = (a * system.g(system.x @ w + b, 1)) @ w.T
+    return found if system.pinned.linear else found - found.mean(0)
 
 
 def jacobian(system: System, pinned: Pinned) -> Tensor:
@@ -39,34 +48,46 @@ def jacobian(system: System, pinned: Pinned) -> Tensor:
     return every.flatten(0, 1).flatten(1) @ free
 
 
+@pytest.mark.parametrize("pinned", [FREE, BLIND])
 @pytest.mark.parametrize("name", ["tanh", "logistic", "erf", "softplus"])
-def test_forward_is_the_derivative_of_the_gradient(name: str) -> None:
-    system, run = planted(4, 5, 12, FREE, name=name)
+def test_forward_is_the_derivative_of_the_gradient(name: str, pinned: Pinned) -> None:
+    system, run = planted(4, 5, 12, pinned, name=name)
     p = run.normal(6, 5)
     slope = (gradients(system, system.theta + 1e-6 * p) - gradients(system, system.theta - 1e-6 * p)) / 2e-6
     found = torch.cat([system.forward(block, p) for block in system.blocks()])
     torch.testing.assert_close(found, slope, rtol=0, atol=1e-8)
 
 
-@given(d=st.integers(1, 5), m=st.integers(1, 6), seed=st.integers(0, 10**6))
-def test_backward_is_the_transpose_of_forward(d: int, m: int, seed: int) -> None:
-    system, run = planted(d, m, 7, FREE, seed)
+@given(d=st.integers(1, 5), m=st.integers(1, 6), seed=st.integers(0, 10**6), pinned=st.sampled_from([FREE, BLIND]))
+def test_backward_is_the_transpose_of_forward(d: int, m: int, seed: int, pinned: Pinned) -> None:
+    system, run = planted(d, m, 7, pinned, seed)
     p, r = run.normal(d + 2, m), run.normal(7, d)
     ahead = torch.cat([system.forward(block, p) for block in system.blocks()])
     torch.testing.assert_close((ahead * r).sum(), (p * system.adjoint(r)).sum())
     torch.testing.assert_close((ahead * ahead).sum(), (p * system.normal(p)).sum())
 
 
-def test_slopes_that_do_not_fit_are_computed_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    held, run = planted(4, 5, 40, FREE)
+@pytest.mark.parametrize("pinned", [FREE, BLIND])
+def test_slopes_that_do_not_fit_are_computed_anew(monkeypatch: pytest.MonkeyPatch, pinned: Pinned) -> None:
+    held, run = planted(4, 5, 40, pinned)
     monkeypatch.setattr(gradient_system, "HELD", 0)
     monkeypatch.setattr(gradient_system, "ROWS", 35)
-    fresh = System.at(held.x, held.theta, held.g, FREE)
+    fresh = System.at(held.x, held.theta, held.g, pinned)
     assert held.held
     assert not fresh.held
     p, r = run.normal(6, 5), run.normal(40, 4)
     torch.testing.assert_close(fresh.normal(p), held.normal(p))
     torch.testing.assert_close(fresh.adjoint(r), held.adjoint(r))
+
+
+def test_beside_a_free_linear_part_signs_and_constants_change_nothing() -> None:
+    """Of softplus, that is; the gradients of tanh are others."""
+    for name, blind in (("softplus", True), ("tanh", False)):
+        system, run = planted(4, 5, 12, BLIND, name=name)
+        turned = torch.cat([-system.theta[:-1], system.theta[-1:]])
+        assert torch.allclose(gradients(system, turned), gradients(system, system.theta), atol=1e-13) == blind
+        r = run.normal(12, 4)
+        torch.testing.assert_close(system.adjoint(r + run.normal(1, 4)), system.adjoint(r))
 
 
 @pytest.mark.parametrize("pinned", CASES)

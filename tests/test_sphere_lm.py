@@ -45,6 +45,7 @@ def error(name: str, claim: Claim, seed: int = 0) -> float:
         ("shallow:D=12,m=62", 1e-3),
         ("shallow:D=10,m=20,activation=logistic", 1e-2),
         ("shallow:D=10,m=20,activation=erf", 1e-2),
+        ("shallow:D=10,m=30,activation=softplus", 1e-2),
     ],
 )
 def test_all_directions_are_found_from_one_neuron_to_the_limit(name: str, bound: float) -> None:
@@ -98,6 +99,14 @@ def test_free_outer_weights_and_norms_are_found_too(name: str) -> None:
     last = task(name).judge(found[-1], task(name).draw(0))
     assert last["exact"] == 1
     assert last["outer_error"] < 1e-10
+
+
+def test_signs_that_the_linear_part_shows_are_right_in_every_network_told() -> None:
+    name = "shallow:D=12,m=10,activation=softplus"
+    for method in (SphereLM(), SphereLM(refine=False)):
+        networks = [claim for claim in claims(method, oracle_for(method, name)) if isinstance(claim, Network)]
+        assert networks
+        assert all(error(name, network) < 1e-2 for network in networks)
 
 
 @pytest.mark.parametrize("sigma", [1e-8, 1e-5])
