@@ -34,9 +34,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--store", type=Path, default=Path("paramid-store"))
     parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "shallow.md")
+    parser.add_argument(
+        "--suites", nargs="+", choices=SECTIONS, default=list(SECTIONS), metavar="NAME", help="only these"
+    )
     parser.add_argument("--workers", type=int, help="cells at once (default: one a core)")
     options = parser.parse_args()
-    made = {name: played(name, options.store, options.workers) for name in SECTIONS}
+    made = {name: played(name, options.store, options.workers) for name in options.suites}
     options.out.write_text("\n".join(page(made)) + "\n", encoding="utf-8")
     print(f"wrote {options.out}")
 
@@ -59,11 +62,11 @@ def page(made: dict[str, list[Record]]) -> Iterator[str]:
     yield "shared with other work: seconds are upper bounds, errors and counts are not touched by it. The thesis used a"
     yield "Tesla P100."
     yield "Reference: Rauchensteiner, *Finite sample identification of artificial neural networks*, TUM 2023."
-    for suite, section in SECTIONS.items():
+    for suite in made:
         yield ""
         yield f"`paramid compare --suite {suite}`: {plans.suite(suite).about}."
         yield ""
-        yield from section(made[suite])
+        yield from SECTIONS[suite](made[suite])
 
 
 def shallow(records: list[Record]) -> Iterator[str]:
