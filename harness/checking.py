@@ -166,7 +166,10 @@ print(time.perf_counter() - begin, torchs)
 
 
 def _import(name: str) -> Finding:
-    words = [sys.executable, "-c", IMPORT, naming.Name.parse(name).base, "--", *registry.plugin_files()]
+    base = naming.Name.parse(name).base
+    module = registry.target("methods", base).partition(":")[0]
+    files = [file for file in registry.plugin_files() if registry.plugin_module(file) == module]
+    words = [sys.executable, "-c", IMPORT, base, "--", *files]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
         return Finding("import", problem=done.stderr.strip().splitlines()[-1])

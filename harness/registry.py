@@ -121,7 +121,7 @@ def add_plugin(file: str | Path) -> None:
     path = Path(file).resolve()
     if path in _plugin_files:
         return
-    module_name = f"paramid_plugin_{path.stem}"
+    module_name = plugin_module(path)
     spec = spec_from_file_location(module_name, path)
     if spec is None or spec.loader is None or not path.is_file():
         raise UsageError(f"plug-in {file}: a Python file was wanted")
@@ -138,6 +138,11 @@ def add_plugin(file: str | Path) -> None:
                 raise PluginError(f"plug-in {file}: {group[:-1]} {name!r} is taken by {names(group)[name]}")
             _plugins[group][name] = f"{cls.__module__}:{cls.__qualname__}"
     _plugin_files.append(path)
+
+
+def plugin_module(file: str | Path) -> str:
+    """The name under which a plug-in file is imported."""
+    return f"paramid_plugin_{Path(file).stem}"
 
 
 def _offered(module: ModuleType, group: str, file: str | Path) -> dict[str, type[object]]:
