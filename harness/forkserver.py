@@ -67,7 +67,10 @@ def born(control: socket.socket, cell_fd: int, output_fd: int, scratch: Path) ->
         control.close()
         live(cell_socket, output_fd, scratch)
     os.close(output_fd)
-    send(cell_socket, {"event": "born", "pid": pid})
+    try:
+        send(cell_socket, {"event": "born", "pid": pid})
+    except OSError:  # its supervisor has already had enough of it
+        os.kill(pid, signal.SIGKILL)
     return pid, cell_socket
 
 
