@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import paramid
 from paramid import registry
-from paramid.commands import DONE, FAILED, STOPPED, USAGE, check, compare, listing, new, plot, run, show, table
+from paramid.commands import DONE, FAILED, STOPPED, USAGE, check, compare, listing, new, plot, regress, run, show, table
 from paramid.naming import UsageError
 from paramid.store import StoreError
 
@@ -24,6 +24,7 @@ COMMANDS: dict[str, ModuleType] = {
     "show": show,
     "table": table,
     "plot": plot,
+    "regress": regress,
 }
 
 
