@@ -1,0 +1,168 @@
+"""From Hermite coefficients to a ReLU network: the common course of the methods that decompose tensors.
+
+    1. T_0 … T_{2l+2}, from the oracle or from samples                (hermite_moments)
+    2. directions up to sign: what a method adds                      (hermite_jennrich, cp_als)
+    3. biases and outer weights; for at most D units signs            (relu_scalars)
+    4. a check that took no part: samples held out, or all exact coefficients by E(g - f)² = Σ_k ‖T_k(g) - T_k‖² / k!
+
+A unit of the wrong sign differs from the right one by an affine function, max(0, z) = max(0, -z) + z. So where signs
+stay open, which for more than D units they do, the network and the affine rest that T_0 and T_1 tell are claimed as a
+function. What fails the check either way is given up.
+
+Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Algorithms 1, 4 and 6, Proposition 3.6.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from paramid import Access, Claim, Directions, Function, GiveUp, Network, Oracle, Run, Spec, hermite
+from paramid.methods import hermite_moments, relu_scalars
+from paramid.methods.hermite_moments import PRINTED, Moments, Pairs
+
+SOURCES = ("samples", "exact")
+ROWS = 1_000_000  # where the task sets no limit
+HELD = 10  # one row in so many takes no part
+MISSED = 1e-2  # of the values' deviation; 1e-2 in a weight leaves about as much
+ROUNDED = 1e-6  # of exact coefficients
+SURE = 3.0  # standard errors
+
+
+@dataclass(frozen=True)
+class HermitePipeline:
+    """Stages 1 to 4; the second is what a method adds to them."""
+
+    order: int = 1  # l: W^{⊙l} has full rank
+    moments: str = "samples"  # or "exact"
+    control: int = PRINTED  # degree of the regression before moments are taken
+    signs: str = "printed"  # or "midpoint"
+    N: int | None = None  # samples; all that are granted
+
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        for name, known in (("moments", SOURCES), ("signs", relu_scalars.RULES), ("order", (1, 2, 3))):
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(map(str, known))} was wanted")
+        for name, least in (("control", PRINTED), ("N", HELD)):
+            value = getattr(self, name)
+            if value is not None and value < least:
+                raise ValueError(f"{name} is {value}; at least {least} was wanted")
+
+    @property
+    def access(self) -> frozenset[Access]:
+        """Samples, or moments instead."""
+        return frozenset({Access.MOMENTS if self.moments == "exact" else Access.SAMPLES})
+
+    @property
+    def orders(self) -> tuple[int, ...]:
+        """The coefficients it takes."""
+        return tuple(sorted({0, 1, 2, *relu_scalars.needed(self.order), 2 * self.order + 1, 2 * self.order + 2}))
+
+    def declines(self, spec: Spec) -> str | None:
+        """One hidden layer of ReLU under Gaussian inputs, and no more units than W^{⊙l} can hold apart."""
+        if not spec.shallow or spec.outputs != 1:
+            return "needs one hidden layer and one linear output"
+        if spec.activation != "relu":
+            return f"reads scalars off the Hermite coefficients of relu, not of {spec.activation}"
+        if spec.input_law != "normal":
+            return f"needs standard normal inputs, not {spec.input_law}"
+        m, limit = spec.widths[0], math.comb(spec.inputs + self.order - 1, self.order)
+        if m is not None and m > limit:
+            return f"{m} units exceed C(D+l-1, l) = {limit}: tensors of order {self.order} are dependent"
+        if self.moments == "samples" and (rows := self.rows(spec)) < HELD:
+            return f"{rows} samples are too few: {HELD} were wanted"
+        return hermite_moments.refusal(spec.inputs, 2 * self.order + 2, self.control)
+
+    def rows(self, spec: Spec) -> int:
+        """How many samples are asked for."""
+        wanted = self.N or spec.samples or ROWS
+        return wanted if spec.samples is None else min(wanted, spec.samples)
+
+    def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 4."""
+        spec = oracle.spec
+        held: Pairs | None = None
+        if self.moments == "exact":
+            moments = hermite_moments.exact(oracle, self.orders)
+        else:
+            apart = self.rows(spec) // HELD
+            moments, held = self.estimated(oracle.sample(self.rows(spec) - apart)), oracle.sample(apart)
+        w = self.directions(moments, spec, run)
+        yield Directions(w, stats={"directions_found": w.shape[1], "rows": moments.rows})
+        if not w.shape[1]:
+            raise GiveUp("no direction stands out of the noise")
+        network = self.network(moments, w, spec)
+
+        def misses(v: Tensor, c: Tensor) -> float:
+            return unexplained(moments, network, v, c) if held is None else missed(held, network, v, c, spec.noise)
+
+        yield from settled(network, affine_rest(moments, network), misses, ROUNDED if held is None else MISSED)
+
+    def estimated(self, samples: Pairs) -> Moments:
+        """Stage 1 from samples."""
+        return hermite_moments.estimate(samples, self.orders, control=self.control, left=self.order)
+
+    def directions(self, moments: Moments, spec: Spec, run: Run) -> Tensor:
+        """Stage 2: unit columns (D, at most m)."""
+        raise NotImplementedError
+
+    def network(self, moments: Moments, columns: Tensor, spec: Spec) -> Network:
+        """Stage 3; a free output bias is what T_0 leaves."""
+        b, a = relu_scalars.recover_scalars(moments, columns, self.order)
+        signs = torch.ones_like(b)
+        if columns.shape[1] <= spec.inputs:
+            signs = relu_scalars.fix_signs(moments.tensors[1], columns, b, a, rule=self.signs)
+        network = relu_scalars.turned(columns, b, a, signs)
+        if spec.output_bias == "zero":
+            return network
+        return network.with_layers(network.weights, (network.biases[0], affine_rest(moments, network)[1]))
+
+
+def settled(
+    network: Network, rest: tuple[Tensor, Tensor], misses: Callable[[Tensor, Tensor], float], limit: float
+) -> Iterator[Claim]:
+    """The network; where only its signs are wrong the function; GiveUp where neither passes the check."""
+    v, c = rest
+    alone = misses(torch.zeros_like(v), torch.zeros_like(c))
+    yield replace(network, stats={"missed": alone})
+    if alone <= limit:
+        return
+    corrected = misses(v, c)
+    if not corrected <= limit:
+        raise GiveUp(f"the network found misses {alone:.2%} of the function, {corrected:.2%} with an affine rest")
+    yield Function(lambda x: network(x) + x @ v[:, None] + c, stats={"missed": corrected})
+
+
+def affine_rest(moments: Moments, network: Network) -> tuple[Tensor, Tensor]:
+    """The coefficients v, c of ⟨v, x⟩ + c that T_0 and T_1 show beside the network, (D,) and (1,)."""
+    known = hermite_moments.of_network(network, [0, 1])
+    return moments.tensors[1] - known[1], moments.tensors[0] - known[0]
+
+
+def unexplained(moments: Moments, network: Network, v: Tensor, c: Tensor) -> float:
+    """The root of Σ_k ‖T_k(g) - T_k‖² / k! over Σ_{k≥1} ‖T_k‖² / k!, with g = network + ⟨v, x⟩ + c."""
+    known = hermite_moments.of_network(network, list(moments.tensors))
+    known |= {0: known[0] + c, 1: known[1] + v}
+    gap, size = 0.0, 0.0
+    for k, tensor in moments.tensors.items():
+        weight = hermite.multiplicities(network.inputs, k).to(tensor) / math.factorial(k)
+        gap += float(weight @ (tensor - known[k]) ** 2)
+        size += float(weight @ tensor**2) if k else 0.0
+    return math.sqrt(gap / size) if size else math.inf
+
+
+def missed(held: Pairs, network: Network, v: Tensor, c: Tensor, noise: float) -> float:
+    """Deviation of the values from the network + ⟨v, x⟩ + c, over their own, as large as label noise may hide it."""
+    rows, total, squares, gaps = 0, 0.0, 0.0, 0.0
+    for x, y in held:
+        rows, total, squares = rows + len(x), total + float(y.sum()), squares + float(y.square().sum())
+        gaps += float((y - network(x) - x @ v[:, None] - c).square().sum())
+    doubt = SURE * noise**2 * math.sqrt(2 / rows)
+    signal = squares / rows - (total / rows) ** 2 - noise**2 - doubt
+    hidden = max(0.0, gaps / rows - noise**2) + doubt
+    return math.sqrt(hidden / signal) if signal > 0 else math.inf
