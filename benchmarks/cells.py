@@ -19,6 +19,7 @@ CELLS = [
     "sphere-lm | shallow:D=20,m=160",
     "sphere-lm | shallow:D=20,m=60,shift=1.5,outer=free",
     "sphere-lm | shallow:D=20,m=80,noise=1e-08",
+    "sgd:optimizer=adam,steps=5000 | biased-relu:D=5,m=3,N=20000",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

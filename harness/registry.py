@@ -36,6 +36,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "tasks": {
         "shallow": "paramid.tasks.shallow:Shallow",
+        "biased-relu": "paramid.tasks.biased_relu:BiasedRelu",
     },
 }
 _plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}
