@@ -5,8 +5,8 @@
 
 minimised by Levenberg-Marquardt (`unit_descent`), whose normal equations are summed over the chunks in which samples
 come: N is unbounded, memory is (D + 2)² m² and a block of rows. Steps end where what is left to gain is far below the
-n σ²/N that a fit of n parameters makes of noise, or at the rounding of the values: noise-free labels are fitted exactly,
-kinks included, once no sample lies between the true kink and the found one.
+n σ²/N that a fit of n parameters makes of noise, or at the rounding of the values: noise-free labels are fitted exactly
+once no sample lies between the true kink and the found one.
 """
 
 from collections.abc import Iterable, Iterator

@@ -59,7 +59,7 @@ def descend(
 
 
 def increment(theta: Tensor, normal: Normal, pinned: Pinned, damping: float) -> tuple[Tensor, float]:
-    """p of (1) and what (2) promises of it."""
+    """The p of (1) and what (2) promises of it."""
     slope, gram = tangent(theta, normal, pinned)
     scale = gram.diagonal()
     ridge = damping * scale + torch.finfo(gram.dtype).eps * scale.max()  # a silent unit has no diagonal of its own
@@ -71,7 +71,7 @@ def increment(theta: Tensor, normal: Normal, pinned: Pinned, damping: float) -> 
 
 
 def tangent(theta: Tensor, normal: Normal, pinned: Pinned) -> tuple[Tensor, Tensor]:
-    """s and G along what is free, with ones in G's diagonal for what is not."""
+    """Slope and Gram matrix along what is free, with ones in G's diagonal for what is not."""
     slope, n = normal.slope, theta.numel()
     gram = normal.gram
     size = float(gram.diagonal().mean()) or 1.0
@@ -95,7 +95,7 @@ def off_radius(rows: Tensor, theta: Tensor) -> Tensor:
 
 
 def radii(theta: Tensor) -> Tensor:
-    """w wᵀ on the diagonal of every unit, zero elsewhere, (n, n)."""
+    """Blocks w wᵀ on the diagonal of every unit, zero elsewhere, (n, n)."""
     w = torch.cat([theta[:-2], torch.zeros_like(theta[-2:])])
     each = torch.eye(theta.shape[1], device=theta.device, dtype=theta.dtype)
     return torch.einsum("ri,si,ij->risj", w, w, each).reshape(theta.numel(), theta.numel())
