@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "methods": {
         "sphere-lm": "paramid.methods.sphere_lm:SphereLM",
+        "hermite-fused": "paramid.methods.hermite_fused:HermiteFused",
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
