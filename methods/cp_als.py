@@ -28,8 +28,8 @@ SOLVED = 1e-10  # of the tensor: no other start is needed
 class AlternatingLeastSquares(HermitePipeline):
     """CP decomposition of Hermite tensors by alternating least squares (tensorly's `parafac`): the baseline."""
 
-    starts: int = 5
-    iterations: int = 1000
+    starts: int = 3
+    iterations: int = 300
     tolerance: float = 1e-12  # change of the relative error at which a start ends
 
     def __post_init__(self) -> None:
