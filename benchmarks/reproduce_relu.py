@@ -28,8 +28,9 @@ Holds, as the tables show and tests check:
   one Hermite polynomial its unit is missing in one tensor and stands in the next (rows with `biases=roots`).
 - **For more than D units signs stay open** in T_l … T_{2l+2}; T_0 and T_1 tell them, but for sets S with
   Σ_S a_i w_i = 0 and Σ_S a_i b_i = 0, which may be turned as σ(z) − σ(−z) = z. The judge counts such networks as equal.
-- **Samples show a unit while its bias is small**: φ(b) max(|b|, b² − 1) sinks into the noise of T_3 and T_4.
-- **Errors fall like N^{-1/2}** once they are small (the last column above).
+- **T_3 and T_4 show a unit while its bias is small**: φ(b) max(|b|, b² − 1) sinks into their noise. What refines on
+  the samples themselves (`hermite-fused`) sees further, as far as samples lie on both sides of the kink.
+- **Errors fall like N^{-1/2}** once they are small, as long as coefficients alone are used (the last column above).
 
 Does not hold as printed:
 
