@@ -89,12 +89,12 @@ def score(truth: Network, claim: Network) -> Metrics:
     metrics = judging.score(seen.network(), mine.network())
     if len(mine.outer) > len(seen.outer):  # a unit in excess costs as much as the dearest that is missing
         errors = seen.silence
-    return metrics | combined(metrics, errors, unsigned, size(unexplained))
+    return metrics | combined(metrics, errors, unsigned, size(unexplained), max(float(seen.silence.max()), size(shown)))
 
 
-def combined(metrics: Metrics, errors: Tensor, unsigned: Tensor, affine_error: float) -> Metrics:
+def combined(metrics: Metrics, errors: Tensor, unsigned: Tensor, affine_error: float, silence: float) -> Metrics:
     """The family's own metrics, and the common ones that say whether all is right."""
-    worst = max(float(errors.max()), affine_error)
+    worst = max(float(errors.max()), min(affine_error, silence))
     return {
         "parameter_error": worst,
         "parameter_error_unsigned": float(unsigned.max()),

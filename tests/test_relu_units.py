@@ -197,6 +197,16 @@ def test_the_sum_of_hidden_units_may_not_be_left_out(seed: int) -> None:
     assert metrics["identified"] == 0
 
 
+def test_nonsense_about_hidden_units_costs_no_more_than_silence() -> None:
+    truth = LARGE.draw(0)
+    seen, function = parts(truth)
+    wild = LARGE.judge(joined(pair(1e9 * function), seen), truth)
+    assert wild["affine_error"] > 1e8
+    silence = max(float(Units.of(seen).silence.max()), float(function[:-1].norm() + function[-1].abs()))
+    assert wild["error"] == pytest.approx(silence)
+    assert wild["identified"] == 0
+
+
 @given(seed=seeds, unit=st.integers(0, 2))
 def test_an_affine_sum_takes_up_a_turned_unit(seed: int, unit: int) -> None:
     truth = LARGE.draw(seed)
