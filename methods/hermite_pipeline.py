@@ -2,12 +2,12 @@
 
     1. T_0 … T_{2l+2}, from the oracle or from samples                (hermite_moments)
     2. directions up to sign: what a method adds                      (hermite_jennrich, cp_als)
-    3. biases and outer weights; for at most D units signs            (relu_scalars)
+    3. biases and outer weights; for at most D units signs            (relu_scalars; sign_rules)
     4. a check that took no part: samples held out, or all exact coefficients by E(g - f)² = Σ_k ‖T_k(g) - T_k‖² / k!
 
 A unit of the wrong sign differs from the right one by an affine function, max(0, z) = max(0, -z) + z. So where signs
-stay open, which for more than D units they do, the network and the affine rest that T_0 and T_1 tell are claimed as a
-function. What fails the check either way is given up.
+stay open, as the paper leaves them for more than D units, the network and the affine rest that T_0 and T_1 tell are
+claimed as a function; signs=midpoint decides them by that rest. What fails the check either way is given up.
 
 Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Algorithms 1, 4 and 6, Proposition 3.6.
 """
@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, Function, GiveUp, Network, Oracle, Run, Spec, hermite
-from paramid.methods import hermite_moments, relu_scalars
+from paramid.methods import hermite_moments, relu_scalars, sign_rules
 from paramid.methods.hermite_moments import PRINTED, Moments, Pairs
 
 SOURCES = ("samples", "exact")
@@ -96,7 +96,7 @@ class HermitePipeline:
         yield Directions(w, stats={"directions_found": w.shape[1], "rows": moments.rows})
         if not w.shape[1]:
             raise GiveUp("no direction stands out of the noise")
-        network = self.network(moments, w, spec)
+        network = self.network(moments, w, spec, run)
 
         def misses(v: Tensor, c: Tensor) -> float:
             return unexplained(moments, network, v, c) if held is None else missed(held, network, v, c, spec.noise)
@@ -111,14 +111,18 @@ class HermitePipeline:
         """Stage 2: unit columns (D, at most m)."""
         raise NotImplementedError
 
-    def network(self, moments: Moments, columns: Tensor, spec: Spec) -> Network:
+    def network(self, moments: Moments, columns: Tensor, spec: Spec, run: Run) -> Network:
         """Stage 3; a free output bias is what T_0 leaves."""
         b, a = relu_scalars.recover_scalars(moments, columns, self.order)
-        signs = torch.ones_like(b)
+        signs, free = torch.ones_like(b), spec.output_bias != "zero"
         if columns.shape[1] <= spec.inputs:
             signs = relu_scalars.fix_signs(moments.tensors[1], columns, b, a, rule=self.signs)
+        elif self.signs == "midpoint":
+            v, c = affine_rest(moments, relu_scalars.turned(columns, b, a, signs))
+            equations = a * (columns if free else torch.cat([columns, b[None]]))
+            signs = 1 - 2 * sign_rules.decide(equations, v if free else torch.cat([v, c]), run).chosen.to(b)
         network = relu_scalars.turned(columns, b, a, signs)
-        if spec.output_bias == "zero":
+        if not free:
             return network
         return network.with_layers(network.weights, (network.biases[0], affine_rest(moments, network)[1]))
 

@@ -51,7 +51,7 @@ class ReluRegression(HermiteJennrich):
         rest, held = oracle.sample(n - n // 2 - n // HELD), oracle.sample(n // HELD)
         w = self.directions(moments, spec, run)
         yield Directions(w, stats={"directions_found": w.shape[1], "rows": moments.rows})
-        units = self.network(moments, w, spec)
+        units = self.network(moments, w, spec, run)
         bare, v, c = regressed(rest, units, affine=False)
         short = missed(held, bare, v, c, spec.noise)
         if short <= MISSED:

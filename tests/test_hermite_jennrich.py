@@ -87,6 +87,14 @@ def test_more_units_than_inputs_are_told_but_for_signs(order: int, D: int, m: in
     torch.testing.assert_close(end(x), teacher(x))
 
 
+@pytest.mark.parametrize(("order", "D", "m"), [(2, 4, 8), (3, 3, 8)])
+def test_their_signs_are_decided_by_the_affine_rest(order: int, D: int, m: int) -> None:
+    method = HermiteJennrich(moments="exact", order=order, signs="midpoint")
+    claims, _, teacher = drawn(BiasedRelu(D=D, m=m, s_min=0.01), method)
+    assert [type(c) for c in claims] == [Directions, Network]
+    assert parameter_error(teacher, last_network(claims)) < 1e-8
+
+
 @pytest.mark.parametrize(("order", "m"), [(1, 5), (2, 8)])
 @pytest.mark.parametrize("known", [True, False])
 def test_roots_of_the_polynomials_lose_no_unit(order: int, m: int, known: bool) -> None:
