@@ -13,7 +13,7 @@ Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Algorithms 1, 4 and
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -27,9 +27,11 @@ from paramid.methods.hermite_moments import PRINTED, Moments, Pairs
 SOURCES = ("samples", "exact")
 ROWS = 1_000_000  # where the task sets no limit
 HELD = 10  # one row in so many takes no part
-MISSED = 1e-2  # of the values' deviation; 1e-2 in a weight leaves about as much
+MISSED = 1e-2  # of the values' deviation
 ROUNDED = 1e-6  # of exact coefficients
-SURE = 3.0  # standard errors
+SURE = 3.0  # standard errors, or times what is missed
+UNSURE = 1e-2  # an error of that size is no identification
+TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class HermitePipeline:
         def misses(v: Tensor, c: Tensor) -> float:
             return unexplained(moments, network, v, c) if held is None else missed(held, network, v, c, spec.noise)
 
-        yield from settled(network, affine_rest(moments, network), misses, ROUNDED if held is None else MISSED)
+        yield from settled(network, affine_rest(moments, network), misses, ROUNDED if held is None else MISSED, run)
 
     def estimated(self, samples: Pairs) -> Moments:
         """Stage 1 from samples."""
@@ -128,18 +130,40 @@ class HermitePipeline:
 
 
 def settled(
-    network: Network, rest: tuple[Tensor, Tensor], misses: Callable[[Tensor, Tensor], float], limit: float
+    network: Network, rest: tuple[Tensor, Tensor], misses: Callable[[Tensor, Tensor], float], limit: float, run: Run
 ) -> Iterator[Claim]:
-    """The network; where only its signs are wrong the function; GiveUp where neither passes the check."""
+    """The network; where its parameters stay open the function; GiveUp where neither passes the check."""
     v, c = rest
     alone = misses(torch.zeros_like(v), torch.zeros_like(c))
     yield replace(network, stats={"missed": alone})
-    if alone <= limit:
+    if alone <= limit and told(network, alone, run):
         return
     corrected = misses(v, c)
     if not corrected <= limit:
         raise GiveUp(f"the network found misses {alone:.2%} of the function, {corrected:.2%} with an affine rest")
     yield Function(lambda x: network(x) + x @ v[:, None] + c, stats={"missed": corrected})
+
+
+def told(network: Network, short: float, run: Run) -> bool:
+    """Whether a network that misses `short` of the deviation could miss so little with another weight or other signs.
+
+    An error e in one w_i leaves e |a_i| Φ(b_i)^{1/2}; turning the units of a set S leaves Σ_S a_i (⟨w_i, x⟩ + b_i).
+    """
+    w, b, a = network.weights[0], network.biases[0], network.weights[1][:, 0]
+    size = short * deviation(network)
+    turns = sign_rules.decide(a * torch.cat([w, b[None]]), w.new_zeros(len(w) + 1), run).second
+    return size <= UNSURE * float((a.abs() * torch.special.ndtr(b).sqrt()).min()) and turns > SURE * size + TINY
+
+
+def deviation(network: Network) -> float:
+    """Of the network's values, up to its curvature beyond order 4."""
+    return mean_square(hermite_moments.of_network(network, range(1, 5)), network.inputs) ** 0.5
+
+
+def mean_square(tensors: Mapping[int, Tensor], inputs: int) -> float:
+    """Σ_k ‖T_k‖² / k!, what those orders add to E f²."""
+    weighed = (hermite.multiplicities(inputs, k).to(t) @ t**2 / math.factorial(k) for k, t in tensors.items())
+    return float(sum(weighed))
 
 
 def affine_rest(moments: Moments, network: Network) -> tuple[Tensor, Tensor]:
@@ -152,11 +176,8 @@ def unexplained(moments: Moments, network: Network, v: Tensor, c: Tensor) -> flo
     """The root of Σ_k ‖T_k(g) - T_k‖² / k! over Σ_{k≥1} ‖T_k‖² / k!, with g = network + ⟨v, x⟩ + c."""
     known = hermite_moments.of_network(network, list(moments.tensors))
     known |= {0: known[0] + c, 1: known[1] + v}
-    gap, size = 0.0, 0.0
-    for k, tensor in moments.tensors.items():
-        weight = hermite.multiplicities(network.inputs, k).to(tensor) / math.factorial(k)
-        gap += float(weight @ (tensor - known[k]) ** 2)
-        size += float(weight @ tensor**2) if k else 0.0
+    gap = mean_square({k: t - known[k] for k, t in moments.tensors.items()}, network.inputs)
+    size = mean_square({k: t for k, t in moments.tensors.items() if k}, network.inputs)
     return math.sqrt(gap / size) if size else math.inf
 
 

@@ -26,7 +26,7 @@ from torch import Tensor
 from paramid import Claim, Directions, Function, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.hermite_jennrich import HermiteJennrich, count
 from paramid.methods.hermite_moments import Moments, Pairs
-from paramid.methods.hermite_pipeline import HELD, MISSED, missed
+from paramid.methods.hermite_pipeline import HELD, MISSED, missed, told
 from paramid.oracle import CHUNK
 
 LEARNT = 0.1  # of the values' deviation: what a function may miss
@@ -54,7 +54,7 @@ class ReluRegression(HermiteJennrich):
         units = self.network(moments, w, spec, run)
         bare, v, c = regressed(rest, units, affine=False)
         short = missed(held, bare, v, c, spec.noise)
-        if short <= MISSED:
+        if short <= MISSED and told(bare, short, run):
             yield replace(bare, stats={"missed": short})
             return
         fitted, v, c = regressed(rest, units, affine=True)
