@@ -3,35 +3,29 @@
     1. T_0 … T_{2l+2}, from the oracle or from samples                (hermite_moments)
     2. directions up to sign: what a method adds                      (hermite_jennrich, cp_als)
     3. biases and outer weights; for at most D units signs            (relu_scalars; sign_rules)
-    4. a check that took no part: samples held out, or all exact coefficients by E(g - f)² = Σ_k ‖T_k(g) - T_k‖² / k!
+    4. a network, a function or nothing, by what took no part         (function_check)
 
-A unit of the wrong sign differs from the right one by an affine function, max(0, z) = max(0, -z) + z. So where signs
-stay open, as the paper leaves them for more than D units, the network and the affine rest that T_0 and T_1 tell are
-claimed as a function; signs=midpoint decides them by that rest. What fails the check either way is given up.
+The paper leaves signs open for more than D units; signs=midpoint decides them by the affine rest of T_0 and T_1.
 
-Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Algorithms 1, 4 and 6, Proposition 3.6.
+Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Algorithms 1, 4 and 6.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from paramid import Access, Claim, Directions, Function, GiveUp, Network, Oracle, Run, Spec, hermite
+from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods import hermite_moments, relu_scalars, sign_rules
+from paramid.methods.function_check import MISSED, ROUNDED, affine_rest, missed, settled, unexplained
 from paramid.methods.hermite_moments import PRINTED, Moments, Pairs
 
 SOURCES = ("samples", "exact")
 ROWS = 1_000_000  # where the task sets no limit
 HELD = 10  # one row in so many takes no part
-MISSED = 1e-2  # of the values' deviation
-ROUNDED = 1e-6  # of exact coefficients
-SURE = 3.0  # standard errors, or times what is missed
-UNSURE = 1e-2  # an error of that size is no identification
-TINY = 1e-12
 
 
 @dataclass(frozen=True)
@@ -127,67 +121,3 @@ class HermitePipeline:
         if not free:
             return network
         return network.with_layers(network.weights, (network.biases[0], affine_rest(moments, network)[1]))
-
-
-def settled(
-    network: Network, rest: tuple[Tensor, Tensor], misses: Callable[[Tensor, Tensor], float], limit: float, run: Run
-) -> Iterator[Claim]:
-    """The network; where its parameters stay open the function; GiveUp where neither passes the check."""
-    v, c = rest
-    alone = misses(torch.zeros_like(v), torch.zeros_like(c))
-    yield replace(network, stats={"missed": alone})
-    if alone <= limit and told(network, alone, run):
-        return
-    corrected = misses(v, c)
-    if not corrected <= limit:
-        raise GiveUp(f"the network found misses {alone:.2%} of the function, {corrected:.2%} with an affine rest")
-    yield Function(lambda x: network(x) + x @ v[:, None] + c, stats={"missed": corrected})
-
-
-def told(network: Network, short: float, run: Run) -> bool:
-    """Whether a network that misses `short` of the deviation could miss so little with another weight or other signs.
-
-    An error e in one w_i leaves e |a_i| Φ(b_i)^{1/2}; turning the units of a set S leaves Σ_S a_i (⟨w_i, x⟩ + b_i).
-    """
-    w, b, a = network.weights[0], network.biases[0], network.weights[1][:, 0]
-    size = short * deviation(network)
-    turns = sign_rules.decide(a * torch.cat([w, b[None]]), w.new_zeros(len(w) + 1), run).second
-    return size <= UNSURE * float((a.abs() * torch.special.ndtr(b).sqrt()).min()) and turns > SURE * size + TINY
-
-
-def deviation(network: Network) -> float:
-    """Of the network's values, up to its curvature beyond order 4."""
-    return mean_square(hermite_moments.of_network(network, range(1, 5)), network.inputs) ** 0.5
-
-
-def mean_square(tensors: Mapping[int, Tensor], inputs: int) -> float:
-    """Σ_k ‖T_k‖² / k!, what those orders add to E f²."""
-    weighed = (hermite.multiplicities(inputs, k).to(t) @ t**2 / math.factorial(k) for k, t in tensors.items())
-    return float(sum(weighed))
-
-
-def affine_rest(moments: Moments, network: Network) -> tuple[Tensor, Tensor]:
-    """The coefficients v, c of ⟨v, x⟩ + c that T_0 and T_1 show beside the network, (D,) and (1,)."""
-    known = hermite_moments.of_network(network, [0, 1])
-    return moments.tensors[1] - known[1], moments.tensors[0] - known[0]
-
-
-def unexplained(moments: Moments, network: Network, v: Tensor, c: Tensor) -> float:
-    """The root of Σ_k ‖T_k(g) - T_k‖² / k! over Σ_{k≥1} ‖T_k‖² / k!, with g = network + ⟨v, x⟩ + c."""
-    known = hermite_moments.of_network(network, list(moments.tensors))
-    known |= {0: known[0] + c, 1: known[1] + v}
-    gap = mean_square({k: t - known[k] for k, t in moments.tensors.items()}, network.inputs)
-    size = mean_square({k: t for k, t in moments.tensors.items() if k}, network.inputs)
-    return math.sqrt(gap / size) if size else math.inf
-
-
-def missed(held: Pairs, network: Network, v: Tensor, c: Tensor, noise: float) -> float:
-    """Deviation of the values from the network + ⟨v, x⟩ + c, over their own, as large as label noise may hide it."""
-    rows, total, squares, gaps = 0, 0.0, 0.0, 0.0
-    for x, y in held:
-        rows, total, squares = rows + len(x), total + float(y.sum()), squares + float(y.square().sum())
-        gaps += float((y - network(x) - x @ v[:, None] - c).square().sum())
-    doubt = SURE * noise**2 * math.sqrt(2 / rows)
-    signal = squares / rows - (total / rows) ** 2 - noise**2 - doubt
-    hidden = max(0.0, gaps / rows - noise**2) + doubt
-    return math.sqrt(hidden / signal) if signal > 0 else math.inf
