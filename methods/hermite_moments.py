@@ -18,7 +18,7 @@ References: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Lemma 5.2; (2) is 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -162,8 +162,8 @@ def _factorials(like: Tensor, inputs: int, order: int) -> Tensor:
     return math.factorial(order) / hermite.multiplicities(inputs, order).to(like)
 
 
-def of_network(model: Network, orders: list[int]) -> dict[int, Tensor]:
+def of_network(model: Network, orders: Sequence[int]) -> dict[int, Tensor]:
     """T_k of a shallow network, its output bias included."""
     (w, a), (b, c) = model.weights, model.biases
     tensors = hermite.shallow_tensors(w, b, a[:, 0], model.activations[0], orders)
-    return tensors | {0: tensors[0] + c} if 0 in tensors else tensors
+    return tensors | ({0: tensors[0] + c} if 0 in tensors else {})

@@ -2,34 +2,30 @@
 
     1. T_0 … T_{2l+2}, from the oracle or from samples                (hermite_moments)
     2. directions up to sign: what a method adds                      (hermite_jennrich, cp_als)
-    3. biases and outer weights; for at most D units signs            (relu_scalars)
-    4. a check that took no part: samples held out, or all exact coefficients by E(g - f)² = Σ_k ‖T_k(g) - T_k‖² / k!
+    3. biases and outer weights; for at most D units signs            (relu_scalars; sign_rules)
+    4. a network, a function or nothing, by what took no part         (function_check)
 
-A unit of the wrong sign differs from the right one by an affine function, max(0, z) = max(0, -z) + z. So where signs
-stay open, which for more than D units they do, the network and the affine rest that T_0 and T_1 tell are claimed as a
-function. What fails the check either way is given up.
+The paper leaves signs open for more than D units; signs=midpoint decides them by the affine rest of T_0 and T_1.
 
-Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Algorithms 1, 4 and 6, Proposition 3.6.
+Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Algorithms 1, 4 and 6.
 """
 
 import math
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from paramid import Access, Claim, Directions, Function, GiveUp, Network, Oracle, Run, Spec, hermite
-from paramid.methods import hermite_moments, relu_scalars
+from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
+from paramid.methods import hermite_moments, relu_scalars, sign_rules
+from paramid.methods.function_check import MISSED, ROUNDED, affine_rest, missed, settled, unexplained
 from paramid.methods.hermite_moments import PRINTED, Moments, Pairs
 
 SOURCES = ("samples", "exact")
 ROWS = 1_000_000  # where the task sets no limit
 HELD = 10  # one row in so many takes no part
-MISSED = 1e-2  # of the values' deviation; 1e-2 in a weight leaves about as much
-ROUNDED = 1e-6  # of exact coefficients
-SURE = 3.0  # standard errors
 
 
 @dataclass(frozen=True)
@@ -96,12 +92,12 @@ class HermitePipeline:
         yield Directions(w, stats={"directions_found": w.shape[1], "rows": moments.rows})
         if not w.shape[1]:
             raise GiveUp("no direction stands out of the noise")
-        network = self.network(moments, w, spec)
+        network = self.network(moments, w, spec, run)
 
         def misses(v: Tensor, c: Tensor) -> float:
             return unexplained(moments, network, v, c) if held is None else missed(held, network, v, c, spec.noise)
 
-        yield from settled(network, affine_rest(moments, network), misses, ROUNDED if held is None else MISSED)
+        yield from settled(network, affine_rest(moments, network), misses, ROUNDED if held is None else MISSED, run)
 
     def estimated(self, samples: Pairs) -> Moments:
         """Stage 1 from samples."""
@@ -111,58 +107,17 @@ class HermitePipeline:
         """Stage 2: unit columns (D, at most m)."""
         raise NotImplementedError
 
-    def network(self, moments: Moments, columns: Tensor, spec: Spec) -> Network:
+    def network(self, moments: Moments, columns: Tensor, spec: Spec, run: Run) -> Network:
         """Stage 3; a free output bias is what T_0 leaves."""
         b, a = relu_scalars.recover_scalars(moments, columns, self.order)
-        signs = torch.ones_like(b)
+        signs, free = torch.ones_like(b), spec.output_bias != "zero"
         if columns.shape[1] <= spec.inputs:
             signs = relu_scalars.fix_signs(moments.tensors[1], columns, b, a, rule=self.signs)
+        elif self.signs == "midpoint":
+            v, c = affine_rest(moments, relu_scalars.turned(columns, b, a, signs))
+            equations = a * (columns if free else torch.cat([columns, b[None]]))
+            signs = 1 - 2 * sign_rules.decide(equations, v if free else torch.cat([v, c]), run).chosen.to(b)
         network = relu_scalars.turned(columns, b, a, signs)
-        if spec.output_bias == "zero":
+        if not free:
             return network
         return network.with_layers(network.weights, (network.biases[0], affine_rest(moments, network)[1]))
-
-
-def settled(
-    network: Network, rest: tuple[Tensor, Tensor], misses: Callable[[Tensor, Tensor], float], limit: float
-) -> Iterator[Claim]:
-    """The network; where only its signs are wrong the function; GiveUp where neither passes the check."""
-    v, c = rest
-    alone = misses(torch.zeros_like(v), torch.zeros_like(c))
-    yield replace(network, stats={"missed": alone})
-    if alone <= limit:
-        return
-    corrected = misses(v, c)
-    if not corrected <= limit:
-        raise GiveUp(f"the network found misses {alone:.2%} of the function, {corrected:.2%} with an affine rest")
-    yield Function(lambda x: network(x) + x @ v[:, None] + c, stats={"missed": corrected})
-
-
-def affine_rest(moments: Moments, network: Network) -> tuple[Tensor, Tensor]:
-    """The coefficients v, c of ⟨v, x⟩ + c that T_0 and T_1 show beside the network, (D,) and (1,)."""
-    known = hermite_moments.of_network(network, [0, 1])
-    return moments.tensors[1] - known[1], moments.tensors[0] - known[0]
-
-
-def unexplained(moments: Moments, network: Network, v: Tensor, c: Tensor) -> float:
-    """The root of Σ_k ‖T_k(g) - T_k‖² / k! over Σ_{k≥1} ‖T_k‖² / k!, with g = network + ⟨v, x⟩ + c."""
-    known = hermite_moments.of_network(network, list(moments.tensors))
-    known |= {0: known[0] + c, 1: known[1] + v}
-    gap, size = 0.0, 0.0
-    for k, tensor in moments.tensors.items():
-        weight = hermite.multiplicities(network.inputs, k).to(tensor) / math.factorial(k)
-        gap += float(weight @ (tensor - known[k]) ** 2)
-        size += float(weight @ tensor**2) if k else 0.0
-    return math.sqrt(gap / size) if size else math.inf
-
-
-def missed(held: Pairs, network: Network, v: Tensor, c: Tensor, noise: float) -> float:
-    """Deviation of the values from the network + ⟨v, x⟩ + c, over their own, as large as label noise may hide it."""
-    rows, total, squares, gaps = 0, 0.0, 0.0, 0.0
-    for x, y in held:
-        rows, total, squares = rows + len(x), total + float(y.sum()), squares + float(y.square().sum())
-        gaps += float((y - network(x) - x @ v[:, None] - c).square().sum())
-    doubt = SURE * noise**2 * math.sqrt(2 / rows)
-    signal = squares / rows - (total / rows) ** 2 - noise**2 - doubt
-    hidden = max(0.0, gaps / rows - noise**2) + doubt
-    return math.sqrt(hidden / signal) if signal > 0 else math.inf

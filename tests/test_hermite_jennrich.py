@@ -9,9 +9,9 @@ from torch import Tensor
 
 from paramid import Access, Claim, Directions, Function, GiveUp, Network, Run, Spec, hermite, judging
 from paramid.methods import relu_scalars
+from paramid.methods.function_check import missed, told
 from paramid.methods.hermite_jennrich import HermiteJennrich, distinct
 from paramid.methods.hermite_moments import Moments
-from paramid.methods.hermite_pipeline import missed
 from paramid.oracle import CountingOracle
 from paramid.tasks.biased_relu import BiasedRelu, ReluNetwork
 
@@ -60,6 +60,14 @@ def parameter_error(truth: Network, found: Network, free: bool = False) -> float
     return float(cost[judging.assign(cost)].max())
 
 
+def dependent_triple() -> ReluNetwork:
+    """Σ_S a w = 0 and Σ_S a b = 0: turning the units of S changes no value."""
+    h = math.sqrt(0.5)
+    w = torch.tensor([[1.0, 0.0, -h], [0.0, 1.0, -h]], dtype=F64)
+    b = torch.tensor([0.7, -0.3, -0.4 * h], dtype=F64)
+    return ReluNetwork.shallow(w, b, "relu", torch.tensor([1.0, 1.0, math.sqrt(2)], dtype=F64))
+
+
 # Exact coefficients
 
 
@@ -85,6 +93,14 @@ def test_more_units_than_inputs_are_told_but_for_signs(order: int, D: int, m: in
     end = claims[-1]
     assert isinstance(end, Network | Function)
     torch.testing.assert_close(end(x), teacher(x))
+
+
+@pytest.mark.parametrize(("order", "D", "m"), [(2, 4, 8), (3, 3, 8)])
+def test_their_signs_are_decided_by_the_affine_rest(order: int, D: int, m: int) -> None:
+    method = HermiteJennrich(moments="exact", order=order, signs="midpoint")
+    claims, _, teacher = drawn(BiasedRelu(D=D, m=m, s_min=0.01), method)
+    assert [type(c) for c in claims] == [Directions, Network]
+    assert parameter_error(teacher, last_network(claims)) < 1e-8
 
 
 @pytest.mark.parametrize(("order", "m"), [(1, 5), (2, 8)])
@@ -126,18 +142,15 @@ def test_coefficients_of_something_else_are_given_up() -> None:
     assert "misses" in reason
 
 
-def test_signs_that_do_not_matter_are_not_missed() -> None:
-    """Σ_S a w = 0 and Σ_S a b = 0: flipping the units of S changes no value."""
-    h = math.sqrt(0.5)
-    w = torch.tensor([[1.0, 0.0, -h], [0.0, 1.0, -h]], dtype=F64)
-    b = torch.tensor([0.7, -0.3, -0.4 * h], dtype=F64)
-    teacher = ReluNetwork.shallow(w, b, "relu", torch.tensor([1.0, 1.0, math.sqrt(2)], dtype=F64))
-    claims, reason = play(HermiteJennrich(moments="exact", order=2), teacher, spec_of(2, 3))
+@pytest.mark.parametrize("signs", relu_scalars.RULES)
+def test_signs_that_do_not_matter_are_claimed_by_nobody(signs: str) -> None:
+    teacher = dependent_triple()
+    claims, reason = play(HermiteJennrich(moments="exact", order=2, signs=signs), teacher, spec_of(2, 3))
     assert not reason
     assert parameter_error(teacher, last_network(claims), free=True) < 1e-8
     x = Run.seeded(3).normal(500, 2)
     end = claims[-1]
-    assert isinstance(end, Network | Function)
+    assert isinstance(end, Function)
     torch.testing.assert_close(end(x), teacher(x))
 
 
@@ -181,6 +194,13 @@ def test_label_noise_is_no_misfit_and_hides_none() -> None:
     assert missed([(x, y)], f, v, c, 0.0) > 0.05
     assert missed([(x, y)], f, v, c, 0.1) < 0.05
     assert missed([(x[:50], y[:50])], f, v, c, 10.0) == math.inf
+
+
+def test_a_network_is_told_when_neither_a_weight_nor_signs_could_be_others() -> None:
+    f = BiasedRelu(D=3, m=2, biases="0.5--1.5", bias=0).draw(0)
+    assert told(f, 1e-4, Run.seeded(0))
+    assert not told(f, 1e-2, Run.seeded(0))  # the second unit is seldom awake
+    assert not told(dependent_triple(), 0.0, Run.seeded(0))
 
 
 # Stages
