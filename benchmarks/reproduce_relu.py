@@ -65,8 +65,8 @@ def measured(records: list[Record]) -> Iterator[str]:
     """Exact coefficients, errors against N, errors against the bias, and what was claimed wrongly."""
     exact = [r for r in records if "moments=exact" in r.method]
     rest = [r for r in records if "moments=exact" not in r.method]
-    yield "Errors are medians over seeds of max_i ‖w − ŵ‖ + |a − â| + |b − b̂|, of the last network claimed, whether it was"
-    yield "given up or not; √2 + |a| + |b| of the dearest unit where there is none."
+    yield "Errors are medians over seeds of max_i ‖w − ŵ‖ + |a − â| + |b − b̂|, of the last network claimed, whether it"
+    yield "was given up afterwards or not."
     yield ""
     yield "## Exact coefficients"
     yield ""
