@@ -95,7 +95,10 @@ def decomposed(moments: Moments, m: int, problem: Problem, run: Run) -> Found:
             {k: hermite_fit.loadings(full[k], w) for k in shown}, problem.name, pinned_outer=problem.pinned.outer
         )
         found.append(fitted(torch.cat([signs * w, b[None], a[None]]), moments, problem, run))
-    return min(found, key=lambda each: each.normal.loss)
+    finite = [each for each in found if bool(torch.isfinite(each.theta).all())]
+    if not finite:
+        raise GiveUp("no pencil of the coefficients has units")
+    return min(finite, key=lambda each: each.normal.loss)
 
 
 def fitted(theta: Tensor, moments: Moments, problem: Problem, run: Run) -> Found:
@@ -105,6 +108,8 @@ def fitted(theta: Tensor, moments: Moments, problem: Problem, run: Run) -> Found
         return Found(*hermite_fit.fit(theta, every, problem.name, pinned=problem.pinned))
     blind = {k: t for k, t in every.items() if k > 1}
     theta, normal = hermite_fit.fit(theta, blind, problem.name, pinned=problem.pinned)
+    if not bool(torch.isfinite(theta).all()):
+        return Found(theta, normal)
     theta, flips = sign_rules.settled(theta, every, problem.name, run)
     if flips.left < flips.second / 2:
         return Found(*hermite_fit.fit(theta, every, problem.name, pinned=problem.pinned))
