@@ -6,12 +6,12 @@ import paramid
 from paramid import Record, Status, registry, task
 from paramid.cells import declined
 
-FROM_SAMPLES = (
+THOROUGH = ("hermite-fused", "hermite-fused:order=2")
+QUICK = (
     "hermite-jennrich",
     "hermite-jennrich:control=2",
     "hermite-jennrich:order=2,control=2",
-    "hermite-fused",
-    "hermite-fused:order=2",
+    "hermite-fused:rounds=0",
     "cp-als:control=2,starts=1,iterations=100",
     "relu-regression",
 )
@@ -30,13 +30,25 @@ def wrong(record: Record) -> bool:
     return stands and record.metrics["identified"] != 1
 
 
-@pytest.mark.parametrize("method", FROM_SAMPLES)
+def stands(method: str, teacher: str, seed: int) -> None:
+    record = paramid.run(method, teacher, seed=seed, throw=True, judge_inputs=100)
+    assert record.status in (Status.FINISHED, Status.GAVE_UP, Status.DECLINED)
+    assert not wrong(record), record.metrics
+
+
+@pytest.mark.parametrize("method", QUICK)
 @pytest.mark.parametrize("teacher", HARD)
 def test_no_wrong_network_stands(method: str, teacher: str) -> None:
     for seed in (0, 1):
-        record = paramid.run(method, teacher, seed=seed, throw=True, judge_inputs=100)
-        assert record.status in (Status.FINISHED, Status.GAVE_UP, Status.DECLINED)
-        assert not wrong(record), record.metrics
+        stands(method, teacher, seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", THOROUGH)
+@pytest.mark.parametrize("teacher", HARD)
+def test_no_wrong_network_stands_after_a_refinement(method: str, teacher: str) -> None:
+    for seed in (0, 1):
+        stands(method, teacher, seed)
 
 
 @pytest.mark.parametrize("method", ["hermite-jennrich", "hermite-fused", "cp-als"])
@@ -48,11 +60,14 @@ def test_exact_coefficients_give_exact_networks(method: str) -> None:
     assert record.moments > 0
 
 
-def test_the_baseline_learns_small_teachers_and_stands_by_wrong_ones() -> None:
-    small = paramid.run("sgd:optimizer=adam,N=4000,steps=4000", "biased-relu:D=3,m=2,N=4000", throw=True)
-    assert small.metrics["identified"] == 1
-    assert small.metrics["parameter_error"] < 1e-2
-    assert wrong(paramid.run("sgd:optimizer=adam,N=100,steps=100", "biased-relu:D=5,m=5", throw=True))
+def test_the_baseline_learns_a_unit_or_stands_by_one_of_the_wrong_sign() -> None:
+    ends = [
+        paramid.run("sgd:optimizer=adam,N=2000,steps=2000", "biased-relu:D=2,m=1,N=2000", seed=s, throw=True)
+        for s in (2, 0)
+    ]
+    assert [r.metrics["identified"] for r in ends] == [1, 0]
+    assert ends[0].metrics["parameter_error"] < 1e-2
+    assert [wrong(r) for r in ends] == [False, True]
 
 
 @pytest.mark.parametrize("method", ["spm", "spectral-norm", "sphere-lm"])
