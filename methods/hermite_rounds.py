@@ -81,12 +81,12 @@ def counted(moments: Moments, problem: Problem) -> int:
     return found
 
 
-def decomposed(moments: Moments, m: int, problem: Problem, run: Run) -> Found:
+def decomposed(moments: Moments, m: int, problem: Problem, run: Run, *, starts: int = STARTS) -> Found:
     """(1): the best fit of several pencils."""
     full = {k: moments.full(k) for k in problem.orders}
     ramp = problem.name in RAMPS
     found = []
-    for _ in range(STARTS):
+    for _ in range(starts):
         w = fused_pencil.directions(
             full, m, run, lift=problem.lift, pivot=ramp and problem.lift == 1, tries=problem.tries
         )
@@ -122,7 +122,7 @@ def round_of(samples: Samples, held: Samples, before: Found, problem: Problem, r
     moments = hermite_moments.estimate(samples, problem.orders, control=control, model=model, left=problem.lift)
     after = weighed(fitted(before.theta, moments, problem, run), held, problem)
     if not after.left < before.left:
-        after = weighed(decomposed(moments, m, problem, run), held, problem)
+        after = weighed(decomposed(moments, m, problem, run, starts=1), held, problem)
     return after if after.left < before.left else None
 
 

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 import torch
@@ -43,14 +44,14 @@ def test_directions_then_better_networks_then_the_exact_one() -> None:
     claims, errors = on_task(HermiteFused(rounds=4), SMALL)
     assert isinstance(claims[0], Directions)
     assert all(isinstance(c, Network) for c in claims[1:])
-    assert all(late < early / 2 for early, late in zip(errors[:4], errors[1:5], strict=True))
+    assert all(late < early / 2 for early, late in pairwise(errors))
     assert errors[-1] < 1e-12
 
 
 def test_rounds_alone_converge_and_are_believed() -> None:
     _, errors = on_task(HermiteFused(refine=False), SMALL)
     assert len(errors) == 9
-    assert errors[-1] < 1e-5 * errors[0]
+    assert errors[-1] < 1e-4 * errors[0]
 
 
 @pytest.mark.parametrize("name", ["tanh", "erf", "logistic"])
@@ -105,14 +106,14 @@ def test_samples_are_asked_once_and_no_more_than_granted() -> None:
         (lambda x: 0 * x[:, :1], 0.0, "no pencil"),
         (lambda x: 0 * x[:, :1], 1.0, "uncertain"),
         (lambda x: (x**3).sum(1, keepdim=True), 0.0, "is left of the values"),
-        (relu(Run.seeded(2).sphere(3, 4).T, 6.0, 0.3, -0.5), 0.0, "affine function"),
+        (relu(Run.seeded(2).sphere(3, 4).T, 6.0, 0.3, -0.5), 0.0, "left of the values|affine"),
         (relu(Run.seeded(2).sphere(3, 4).T, -6.0, 0.3, -0.5), 0.0, "uncertain"),
         (relu(Run.seeded(2).sphere(3, 4).T, 6.0, 7.0, 0.2), 0.0, "left of the values|affine|uncertain"),
     ],
 )
 def test_what_is_not_seen_is_given_up(teacher: Callable[[Tensor], Tensor], noise: float, reason: str) -> None:
     with pytest.raises(GiveUp, match=reason):
-        run_on(HermiteFused(rounds=1), teacher, replace(SPEC, noise=noise))
+        run_on(HermiteFused(rounds=0), teacher, replace(SPEC, noise=noise, samples=4000))
 
 
 @pytest.mark.parametrize("order", [1, 2])
@@ -122,7 +123,7 @@ def test_units_that_turn_together_without_a_trace_are_given_up(order: int) -> No
     w = torch.zeros(4, 3, dtype=torch.float64, device="cpu")
     w[0, 0], w[1, 1], w[0, 2], w[1, 2] = 1, 1, -r, -r
     teacher = Network.shallow(w, numbers(0.7, -0.3, -0.4 * r), "relu", numbers(1, 1, 2 * r))
-    with pytest.raises(GiveUp, match="turned together|is left|uncertain"):
+    with pytest.raises(GiveUp, match=r"turned together|is left|uncertain"):
         run_on(HermiteFused(order=order, rounds=2), teacher, SPEC)
 
 
