@@ -92,7 +92,9 @@ def mixed(slices: Full, run: Run, *, lift: int) -> Tensor:
     for k, cube in slices.items():
         shares = run.normal(1, len(cube))[0]
         if k == 2 * lift + 2:
-            shares = shares * (LEAST + (1 - LEAST) * torch.rand(1, generator=run.generator, device="cpu").to(shares))
+            shares = shares * (
+                LEAST + (1 - LEAST) * torch.rand(1, generator=run.generator, device="cpu", dtype=run.dtype).to(shares)
+            )
         total = total + torch.tensordot(shares, cube, dims=1)
     return total
 

@@ -46,6 +46,5 @@ def certain(network: Network, run: Run, error: float) -> None:
         raise GiveUp(f"parameters are uncertain by {error:.1e}")
     if network.activations[0] in RAMPS:
         columns = network.weights[1][:, 0] * torch.cat([network.weights[0], network.biases[0][None]])
-        flips = sign_rules.decide(columns, torch.zeros_like(columns[:, 0]), run)
-        if flips.second <= TRACE * error * columns.shape[1] ** 0.5 + 1e-12:
+        if sign_rules.least_trace(columns, run) <= TRACE * error * columns.shape[1] ** 0.5 + 1e-12:
             raise GiveUp("some units could be turned together without leaving a trace: signs are not told")

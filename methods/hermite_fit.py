@@ -27,7 +27,7 @@ from paramid.methods.gradient_system import Pinned, split
 from paramid.methods.unit_descent import Normal, descend
 
 HELD = 2**22  # doubles of an intermediate
-SETTLED, STEPS = 1e-12, 60
+SETTLED, STEPS = 1e-6, 40
 Tensors = Mapping[int, Tensor]  # order -> distinct entries
 
 

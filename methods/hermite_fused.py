@@ -33,11 +33,12 @@ from paramid.methods.unit_descent import uncertainty
 
 SOURCES = ("samples", "exact")
 LARGEST = 2**24  # entries of T_{2l+2}
-ASKED = 200_000  # samples, where any number is granted
+ASKED = 100_000  # samples, where any number is granted
 HELD_OUT, MOST_HELD = 10, 20_000  # every tenth sample, and no more
 FED = 4  # rows a feature of the regression or a parameter, at least
 ENOUGH = 200  # rows a parameter, of noise-free samples
 SURE = 2.0  # standard deviations
+NEAR = 1e-3  # of the values' size: from there, a refinement needs no more rounds
 KURTOSIS = 3.0  # of the mean of r He over that of r: 3 to 4 for what a regression leaves
 ROUNDED = 1e-9  # of exact coefficients
 
@@ -121,7 +122,10 @@ class HermiteFused:
         yield Directions(found.theta[:-2], stats={"units": m})
         yield problem.network(found.theta, residual=found.left, round=0)
         spread = left_by_regression(samples, moments, self.control)
+        size = sample_refinement.weighed(held, None)[1] ** 0.5
         for number in range(1, self.rounds + 1):
+            if self.refine and found.left <= NEAR * size:
+                break
             better = round_of(samples, held, found, problem, run, self.control)
             if better is None:
                 break

@@ -60,10 +60,9 @@ def estimate(
     h is `model` and the regression of degree `control` (PRINTED or None: no regression) on what it leaves.
     """
     orders = sorted(set(orders))
-    inputs = next(iter(samples))[0].shape[1]
     fit = {} if control is None or control < 0 else regress(samples, control, model)
     known = {} if model is None else of_network(model, orders)
-    sums, rows = _accumulate(samples, _with_traces(orders), fit, model)
+    sums, rows, inputs = _accumulate(samples, _with_traces(orders), fit, model)
     first, second = (_assemble({k: s[i] / max(rows[i], 1) for k, s in sums.items()}, inputs) for i in (0, 1))
     share = rows[0] / sum(rows)
     tensors = {k: share * first[k] + (1 - share) * second[k] + fit.get(k, 0.0) + known.get(k, 0.0) for k in orders}
@@ -73,15 +72,15 @@ def estimate(
 
 def regress(samples: Pairs, degree: int, model: Network | None = None) -> dict[int, Tensor]:
     """Least squares of f - model on all features up to `degree`, as its coefficients T_0 … T_degree."""
-    inputs, degrees = next(iter(samples))[0].shape[1], list(range(degree + 1))
-    counts, normal = [hermite.entries(inputs, k) for k in degrees], list[Tensor]()
+    inputs, degrees, normal = 0, list(range(degree + 1)), list[Tensor]()
     for x, y in _blocks(samples, degrees, model):
+        inputs = x.shape[1]
         phi = torch.cat(
             [*(hermite.features(x, k) / _factorials(x, inputs, k).sqrt() for k in degrees), y[:, None]], dim=1
         )
         normal = [phi.T @ phi + sum(normal)]
     gram, right = normal[0][:-1, :-1], normal[0][:-1, -1]
-    beta = (torch.linalg.pinv(gram, hermitian=True) @ right).split(counts)
+    beta = (torch.linalg.pinv(gram, hermitian=True) @ right).split([hermite.entries(inputs, k) for k in degrees])
     return {k: part * _factorials(part, inputs, k).sqrt() for k, part in enumerate(beta)}
 
 
@@ -101,13 +100,13 @@ def spectral(distinct: Tensor, inputs: int, order: int, left: int) -> float:
 
 def _accumulate(
     samples: Pairs, orders: list[int], fit: Mapping[int, Tensor], model: Network | None
-) -> tuple[dict[int, Tensor], list[int]]:
-    """Σ He_p (r He_q)ᵀ over each half of the samples, (2, p entries, q entries), and the halves' rows."""
+) -> tuple[dict[int, Tensor], list[int], int]:
+    """Σ He_p (r He_q)ᵀ over each half of the samples, (2, p entries, q entries), the halves' rows, and D."""
     degrees = sorted({d for k in orders for d in (k // 2, (k + 1) // 2)} | set(fit))
     sums: dict[int, Tensor] = {}
-    rows = [0, 0]
+    rows, inputs = [0, 0], 0
     for x, y in _blocks(samples, degrees, model):
-        phi = {d: hermite.features(x, d) for d in degrees}
+        inputs, phi = x.shape[1], {d: hermite.features(x, d) for d in degrees}
         for d, t in fit.items():
             y = y - phi[d] @ (t / _factorials(x, x.shape[1], d))
         cut = (len(x) + 1) // 2
@@ -118,7 +117,7 @@ def _accumulate(
                 if k not in sums:
                     sums[k] = p.new_zeros(2, p.shape[1], q.shape[1])
                 sums[k][half] += p.T @ (y[part, None] * q)
-    return sums, rows
+    return sums, rows, inputs
 
 
 def _assemble(products: Mapping[int, Tensor], inputs: int) -> dict[int, Tensor]:

@@ -81,12 +81,12 @@ def counted(moments: Moments, problem: Problem) -> int:
     return found
 
 
-def decomposed(moments: Moments, m: int, problem: Problem, run: Run) -> Found:
+def decomposed(moments: Moments, m: int, problem: Problem, run: Run, *, starts: int = STARTS) -> Found:
     """(1): the best fit of several pencils."""
     full = {k: moments.full(k) for k in problem.orders}
     ramp = problem.name in RAMPS
     found = []
-    for _ in range(STARTS):
+    for _ in range(starts):
         w = fused_pencil.directions(
             full, m, run, lift=problem.lift, pivot=ramp and problem.lift == 1, tries=problem.tries
         )
@@ -95,7 +95,10 @@ def decomposed(moments: Moments, m: int, problem: Problem, run: Run) -> Found:
             {k: hermite_fit.loadings(full[k], w) for k in shown}, problem.name, pinned_outer=problem.pinned.outer
         )
         found.append(fitted(torch.cat([signs * w, b[None], a[None]]), moments, problem, run))
-    return min(found, key=lambda each: each.normal.loss)
+    finite = [each for each in found if bool(torch.isfinite(each.theta).all())]
+    if not finite:
+        raise GiveUp("no pencil of the coefficients has units")
+    return min(finite, key=lambda each: each.normal.loss)
 
 
 def fitted(theta: Tensor, moments: Moments, problem: Problem, run: Run) -> Found:
@@ -105,6 +108,8 @@ def fitted(theta: Tensor, moments: Moments, problem: Problem, run: Run) -> Found
         return Found(*hermite_fit.fit(theta, every, problem.name, pinned=problem.pinned))
     blind = {k: t for k, t in every.items() if k > 1}
     theta, normal = hermite_fit.fit(theta, blind, problem.name, pinned=problem.pinned)
+    if not bool(torch.isfinite(theta).all()):
+        return Found(theta, normal)
     theta, flips = sign_rules.settled(theta, every, problem.name, run)
     if flips.left < flips.second / 2:
         return Found(*hermite_fit.fit(theta, every, problem.name, pinned=problem.pinned))
@@ -117,7 +122,7 @@ def round_of(samples: Samples, held: Samples, before: Found, problem: Problem, r
     moments = hermite_moments.estimate(samples, problem.orders, control=control, model=model, left=problem.lift)
     after = weighed(fitted(before.theta, moments, problem, run), held, problem)
     if not after.left < before.left:
-        after = weighed(decomposed(moments, m, problem, run), held, problem)
+        after = weighed(decomposed(moments, m, problem, run, starts=1), held, problem)
     return after if after.left < before.left else None
 
 

@@ -53,6 +53,12 @@ def decide(columns: Tensor, rest: Tensor, run: Run) -> Flips:
     return compared(columns, rest, every(m, rest) if m <= LISTED else searched(columns, rest, run))
 
 
+def least_trace(columns: Tensor, run: Run) -> float:
+    """The smallest ‖Σ_S a_i (w_i; b_i)‖ of any set S: what turning it changes."""
+    rest, m = torch.zeros_like(columns[:, 0]), columns.shape[1]
+    return compared(columns, rest, every(m, rest) if m <= LISTED else searched(columns, rest, run)).second
+
+
 def rounded(columns: Tensor, rest: Tensor) -> Tensor:
     """The midpoint rule: t > ½ in least squares."""
     return (torch.linalg.pinv(columns) @ -rest > 0.5).to(rest.dtype)
