@@ -66,12 +66,12 @@ def multiplicities(inputs: int, order: int) -> Tensor:
 
 def features(x: Tensor, order: int) -> Tensor:
     """The distinct entries of (1) for every row of `x` (rows, D): (rows, entries)."""
-    tables = torch.stack(polynomials(x, order))  # (order + 1, rows, D)
+    tables = torch.stack(polynomials(x.T.contiguous(), order))  # (order + 1, D, rows): whole rows are gathered
     rows = multi_indices(x.shape[1], order).to(x.device)
-    out = torch.ones(len(x), len(rows), device=x.device, dtype=x.dtype)
+    out = torch.ones(len(rows), len(x), device=x.device, dtype=x.dtype)
     for degree, column in _factors(rows, order):
-        out = out * tables[degree, :, column].T
-    return out
+        out.mul_(tables[degree, column])
+    return out.T
 
 
 def powers(columns: Tensor, order: int) -> Tensor:
@@ -81,6 +81,14 @@ def powers(columns: Tensor, order: int) -> Tensor:
     for k in range(order):
         out = out * columns[rows[:, k]]
     return out
+
+
+def positions(rows: Tensor, inputs: int) -> Tensor:
+    """Which of the distinct entries the ordered multi-indices `rows` (any, order) are."""
+    order = rows.shape[1]
+    digits = inputs ** torch.arange(order - 1, -1, -1, device=rows.device)
+    known = multi_indices(inputs, order).to(rows.device)
+    return torch.searchsorted((known * digits).sum(dim=1), (rows * digits).sum(dim=1))
 
 
 def unfold(distinct: Tensor, inputs: int, order: int) -> Tensor:
@@ -122,7 +130,7 @@ def _places(inputs: int, order: int) -> Tensor:
     """For every entry of the full tensor, which distinct one it is."""
     digits = inputs ** torch.arange(order - 1, -1, -1, device="cpu")
     full = torch.arange(inputs**order, device="cpu")[:, None] // digits % inputs
-    return torch.searchsorted(multi_indices(inputs, order) @ digits, full.sort(dim=1).values @ digits)
+    return positions(full.sort(dim=1).values, inputs)
 
 
 def _factors(rows: Tensor, order: int) -> list[tuple[Tensor, Tensor]]:

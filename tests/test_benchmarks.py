@@ -80,6 +80,16 @@ def test_every_kernel_runs(name: str) -> None:
             "--D 5 --m 6",
             [r"right to \S+e-1[3-6], shifts to \S+e-1[3-6]", r"off by 1:.*\n  gave up: the residual"],
         ),
+        (
+            "hermite_methods",
+            "--sizes 3x2 --N 3000 --seeds 1 --steps 50",
+            [
+                r"hermite-fused +\S+e-1\d .* 1/1 right 0 wrong",
+                r"cp-als .* 0 wrong",
+                r"sgd .* 0/1 right 1 wrong",
+                r"most exact: hermite-fused on 3x2",
+            ],
+        ),
     ],
 )
 def test_what_is_measured_side_by_side_runs(

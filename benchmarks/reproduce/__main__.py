@@ -6,9 +6,9 @@ What the store holds is not run again.
 import argparse
 from pathlib import Path
 
-from benchmarks.reproduce import pages, shallow
+from benchmarks.reproduce import biased_relu, pages, shallow
 
-PAGES = {"shallow": shallow.PAGE}
+PAGES = {page.name: page for page in (shallow.PAGE, biased_relu.PAGE)}
 DOCS = Path(__file__).parents[2] / "docs"
 
 

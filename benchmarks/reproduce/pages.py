@@ -71,7 +71,8 @@ def lines(page: Page, made: Mapping[str, Records]) -> Iterator[str]:
     facts = provenance.collect(0, 0)
     yield f"# {page.title}"
     yield ""
-    yield f"*Written by `make reproduce-{page.name}`; change `benchmarks/reproduce/{page.name}.py`, not this page.*"
+    source = f"benchmarks/reproduce/{page.name.replace('-', '_')}.py"
+    yield f"*Written by `make reproduce-{page.name}`; change `{source}`, not this page.*"
     yield ""
     yield f"{datetime.now(UTC):%Y-%m-%d}, commit {str(facts['commit'])[:10]}, {facts['cores']} cores of {facts['cpu']}."
     yield from page.sources.splitlines()
