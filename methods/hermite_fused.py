@@ -6,7 +6,7 @@
     4. all of them fitted to the coefficients                                        (hermite_fit)
     5. rounds: the coefficients of the network found, in closed form, and those of what it leaves of the samples, by
        1; then 3's signs and 4 again                                                 (hermite_moments)
-    6. everything refined on the samples themselves                                  (sample_refinement)
+    6. everything refined on the samples themselves, once rounds are near             (sample_refinement)
 
 The noise of 1 is that of y, in 5 that of what the network leaves: it shrinks with the error, so that rounds converge
 geometrically, at a rate that falls as 1/√N. A round that leaves more of samples held out is not believed. Order l = 1
