@@ -115,6 +115,10 @@ class Network(Claim):
                 total += torch.einsum("rok,rdk,rek->rode", curvature, slopes, slopes)
         return total
 
+    def sensitivities(self, x: Tensor) -> list[Tensor]:
+        """∂f/∂z_l, (rows, outputs, width), for every layer."""
+        return self._sensitivities(self.preactivations(x))
+
     def slopes(self, x: Tensor) -> list[Tensor]:
         """∇z_l, (rows, inputs, width), for every layer: the entangled weights at the rows of `x`."""
         return list(self._slopes(self.preactivations(x)))
