@@ -77,7 +77,7 @@ def rank_ones(f: Values, ends: Tensor, *, h: float, noise: float) -> tuple[Tenso
     """The directions (1) where gradients have rank one, (found, inputs), and their σ_2 / σ_1."""
     d = ends.shape[2]
     slopes = gradients(f, ends.flatten(0, 1), torch.eye(d, dtype=ends.dtype, device=ends.device), h)
-    both = torch.cat(slopes.view(len(ends), 2, d, -1).unbind(1), 2)
+    both = torch.cat(slopes.view(len(ends), 2, d, slopes.shape[2]).unbind(1), 2)
     u, s, _ = torch.linalg.svd(both, full_matrices=False)
     second = s[:, 1] if s.shape[1] > 1 else torch.zeros_like(s[:, 0])
     drowned = 2 * SPREAD * noise / h * (math.sqrt(d) + math.sqrt(both.shape[2]))

@@ -29,7 +29,7 @@ from paramid.methods.output_differences import SPREAD, Values, gradient_step, gr
 STARTS = ((0.4, 1), (0.25, 1), (0.15, 2), (0.7, 2))  # spread of the first points, and how many times `points` of them
 WIDE = 0.7  # spread of the points after them: further out 1/g' swells what is wrong with gradients
 LONGEST = 0.2  # of a step in any shift
-TINY = 1e-300
+TINY = 1e-150  # where a gradient vanishes
 SURE = 1e-4  # σ_{r+1} / σ_r without noise; wrong minima leave 0.1 and more
 
 
@@ -69,7 +69,7 @@ def shifts_by_rank(
 
 def explained(z: Tensor, slopes: Tensor, tau: Tensor, rank: int, g: Activation, *, noise: float, h: float) -> float:
     """What noise and truncation of gradients may make of σ_{r+1} / σ_r."""
-    size = slopes.norm(dim=1, keepdim=True)
+    size = slopes.norm(dim=1, keepdim=True).clamp(min=TINY)
     wrong = (SPREAD * noise / h / size + h**4) / g(z + tau, 1)[:, :, None]
     _, s, _, _ = decomposed(z, slopes / size, tau, g)
     return float(2 * wrong.norm() / math.sqrt(len(tau)) / s[rank - 1])
@@ -79,7 +79,7 @@ def descend(
     z: Tensor, slopes: Tensor, tau: Tensor, rank: int, g: Activation, *, steps: int = 40
 ) -> tuple[Tensor, Tensor, float]:
     """Damped steps (3) on (2) from `tau`: τ, the leading left singular vectors, σ_{r+1} / σ_r."""
-    scaled = slopes / slopes.norm(dim=1, keepdim=True)
+    scaled = slopes / slopes.norm(dim=1, keepdim=True).clamp(min=TINY)
     u, s, vt, a = decomposed(z, scaled, tau, g)
     cost, damping = float(s[rank:].square().sum()), 1e-3
     for _ in range(steps):
