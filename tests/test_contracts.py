@@ -15,6 +15,7 @@ from paramid.plans import cell
 SMALL = {
     "sgd": "sgd:N=200,steps=300",
     "shallow": "shallow:D=6,m=3",
+    "pyramid": "pyramid:D=8,widths=6-4-3",
 }
 METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
 TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]
