@@ -49,7 +49,7 @@ class Labels:
 
 def bends(u: Tensor, offsets: Tensor, packed: Tensor) -> Bends:
     """Coefficients (1) of packed Hessians (points, outputs, ·) at antipodal `offsets` (points, d) from a_0."""
-    c = torch.linalg.lstsq(symmetric.squares(u.T).T, packed.flatten(0, 1).T).solution
+    c = torch.linalg.pinv(symmetric.squares(u.T).T) @ packed.flatten(0, 1).T  # lstsq rounds anew at every call
     c = c.view(u.shape[1], len(packed), -1)
     along = offsets @ u
     slopes = torch.einsum("np,pnk->pk", along, c) / along.square().sum(0)[:, None]

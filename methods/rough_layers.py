@@ -101,7 +101,7 @@ def stacked(seen: Bends, layers: Sequence[Tensor], base: Tensor, g: Activation) 
     found: list[tuple[Tensor, Tensor]] = []
     fed, slopes = base, torch.eye(len(base), dtype=base.dtype, device=base.device)
     for mine in layers:
-        w = torch.linalg.lstsq(slopes, seen.u[:, mine]).solution
+        w = torch.linalg.pinv(slopes) @ seen.u[:, mine]
         w = w / w.norm(dim=0)
         v = slopes @ w
         z = gauge_labels.preactivations(v.norm(dim=0) * seen.ratios[mine], g)
@@ -116,5 +116,5 @@ def completed(hidden: Sequence[tuple[Tensor, Tensor]], names: Sequence[str], inp
     for (w, b), name in zip(hidden, names, strict=False):
         y = activation(name)(torch.addmm(b, y, w))
     y = torch.cat([y, torch.ones_like(y[:, :1])], 1)
-    outer = torch.linalg.lstsq(y, inverse(g, values)).solution
+    outer = torch.linalg.pinv(y) @ inverse(g, values)
     return Network((*(w for w, _ in hidden), outer[:-1]), (*(b for _, b in hidden), outer[-1]), tuple(names))

@@ -305,6 +305,7 @@ def test_wrong_widths_are_given_up(true: tuple[int, ...], told: tuple[int, ...])
         list(ended(replace(SMALL, widths=true).draw(0), replace(SMALL, widths=told)))
 
 
+@pytest.mark.slow
 def test_a_network_with_kinks_is_given_up() -> None:
     smooth = SMALL.draw(0)
     kinked = Network(smooth.weights, smooth.biases, ("tanh", "relu", "identity"))
