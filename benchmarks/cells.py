@@ -27,6 +27,8 @@ CELLS = [
     "hermite-fused | biased-relu:D=5,m=5,N=100000,noise=0.1",
     "hermite-fused:rounds=3,refine=false | biased-relu:D=5,m=5,weights=orthonormal,N=50000",
     "hermite-fused:order=2,moments=exact | biased-relu:D=4,m=8,s_min=0.1",
+    "peel | pyramid:D=20,widths=16-10-5",
+    "peel | pyramid:D=20,widths=18-14-10-5,output=identity",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from paramid.checking import check as check
     from paramid.claims import Claim as Claim
     from paramid.claims import Directions as Directions
+    from paramid.claims import EntangledWeights as EntangledWeights
     from paramid.claims import Function as Function
     from paramid.claims import Gram as Gram
     from paramid.claims import Subspace as Subspace
@@ -49,6 +50,7 @@ EXPORTS = {
     "Checked": "checking",
     "Claim": "claims",
     "Directions": "claims",
+    "EntangledWeights": "claims",
     "Found": "identification",
     "Function": "claims",
     "GiveUp": "contracts",

@@ -90,6 +90,31 @@ class Directions(Claim):
 
 
 @dataclass(frozen=True, eq=False)
+class EntangledWeights(Claim):
+    """Directions ∇z at the origin of neurons of every layer, up to sign and length, and which layer each belongs to.
+
+    `columns` is (inputs, k), `layers` (k,) counts layers from 1, the output layer being the last; 0 leaves it open.
+    """
+
+    columns: Tensor
+    layers: Tensor
+
+    def misfit(self, spec: Spec) -> str | None:
+        """At most as many columns as the teacher has neurons, outputs included, and layers that it has."""
+        known = [w for w in spec.widths if w is not None]
+        if self.columns.ndim != 2 or self.columns.shape[0] != spec.inputs:
+            return f"columns have shape {tuple(self.columns.shape)}; ({spec.inputs}, neurons) was wanted"
+        if len(known) == len(spec.widths) and self.columns.shape[1] > (most := sum(known) + spec.outputs):
+            return f"{self.columns.shape[1]} directions claimed, the teacher has {most} neurons"
+        if self.layers.shape != self.columns.shape[1:]:
+            return f"layers have shape {tuple(self.layers.shape)}; ({self.columns.shape[1]},) was wanted"
+        depth = len(spec.widths) + 1
+        if bool(((self.layers < 0) | (self.layers > depth) | (self.layers != self.layers.round())).any()):
+            return f"layers hold other values than the whole numbers from 0 to {depth}"
+        return None
+
+
+@dataclass(frozen=True, eq=False)
 class Gram(Claim):
     """A symmetric matrix that is all an oracle can see of the weights, such as Σ a_i w_i w_iᵀ."""
 

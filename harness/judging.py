@@ -17,7 +17,7 @@ from torch import Tensor
 
 from paramid import network as networks
 from paramid.activations import activation as named_activation
-from paramid.claims import Claim, Directions, Gram, Subspace
+from paramid.claims import Claim, Directions, EntangledWeights, Gram, Subspace
 from paramid.network import Network
 
 Metrics = dict[str, float]
@@ -25,6 +25,7 @@ Teacher = Callable[[Tensor], Tensor]
 
 CAP = math.sqrt(2)
 CLOSE, EXACT, SHIFT, BITS = 1e-2, 1e-8, 1e-1, 53
+ENTANGLED = 0.1  # what the thesis' §4.4 takes for the same entangled direction
 TIE = 1e-3  # weight of a shift in the matching: it decides between neurons of the same direction only
 
 
@@ -43,6 +44,8 @@ def score(truth: Claim, claim: Claim) -> Metrics:
         return score_directions(truth.columns, claim.columns)
     if isinstance(truth, Subspace) and isinstance(claim, Subspace):
         return score_subspace(truth.basis, claim.basis)
+    if isinstance(truth, EntangledWeights) and isinstance(claim, EntangledWeights):
+        return score_entangled(truth, claim)
     if isinstance(truth, Gram) and isinstance(claim, Gram):
         return score_gram(truth.matrix, claim.matrix)
     raise Unjudgeable(f"a {type(claim).__name__} cannot be judged against a {type(truth).__name__}")
@@ -85,6 +88,25 @@ def score_directions(truth: Tensor, claim: Tensor) -> Metrics:
     gaps = torch.minimum((a - b).norm(dim=0), (a + b).norm(dim=0)).clamp(max=CAP)
     distances[rows] = torch.where(b.norm(dim=0) > 0, gaps, CAP)
     return _weight_metrics([distances], excess=claim.shape[1] - len(columns))
+
+
+def score_entangled(truth: EntangledWeights, claim: EntangledWeights) -> Metrics:
+    """Directions of all layers, matched up to sign and length without a look at their labels; then the labels."""
+    lengths = claim.columns.norm(dim=0)
+    a, b = truth.columns / truth.columns.norm(dim=0), claim.columns / torch.where(lengths > 0, lengths, 1.0)
+    gaps = torch.minimum(distances(a, b), distances(a, -b))
+    rows, columns = assign(gaps)
+    errors = gaps.new_full((gaps.shape[0],), CAP).index_copy(0, rows, gaps[rows, columns].clamp(max=CAP))
+    labels = torch.zeros_like(errors).index_copy(0, rows, claim.layers[columns].to(errors.dtype))
+    right = (errors < ENTANGLED) & (labels == truth.layers)
+    strays = (gaps.amin(0) >= ENTANGLED).double()
+    by_layer = {f"entangled_error_{int(n)}": float(errors[truth.layers == n].max()) for n in truth.layers.unique()}
+    return {
+        "entangled_error": float(errors.max()),
+        **by_layer,
+        "false_positives": float(strays.sum()) / max(1, len(strays)),
+        "layers_right": float(right.double().mean()),
+    }
 
 
 def score_network(truth: Network, claim: Network) -> Metrics:

@@ -11,7 +11,7 @@ the sum running over every neuron of every layer.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Self
 
@@ -106,18 +106,29 @@ class Network(Claim):
         """∂²f/∂x², (rows, outputs, inputs, inputs), by (2)."""
         z = self.preactivations(x)
         total = x.new_zeros(len(x), self.outputs, self.inputs, self.inputs)
-        slopes = self.weights[0].expand(len(x), -1, -1)  # ∇z_l, (rows, inputs, width)
-        for layer, at in enumerate(self._sensitivities(z, before=True)):
-            g = activation(self.activations[layer])
-            curvature = at * g(z[layer], 2)[:, None, :]
+        for layer, (at, slopes) in enumerate(zip(self._sensitivities(z, before=True), self._slopes(z), strict=True)):
+            curvature = at * activation(self.activations[layer])(z[layer], 2)[:, None, :]
             if layer == 0:
                 w = self.weights[0]
                 total += (curvature @ (w[:, None] * w).flatten(0, 1).T).view_as(total)
             else:
                 total += torch.einsum("rok,rdk,rek->rode", curvature, slopes, slopes)
-            if layer + 1 < len(self.weights):
-                slopes = (slopes * g(z[layer], 1)[:, None, :]) @ self.weights[layer + 1]
         return total
+
+    def sensitivities(self, x: Tensor) -> list[Tensor]:
+        """∂f/∂z_l, (rows, outputs, width), for every layer."""
+        return self._sensitivities(self.preactivations(x))
+
+    def slopes(self, x: Tensor) -> list[Tensor]:
+        """∇z_l, (rows, inputs, width), for every layer: the entangled weights at the rows of `x`."""
+        return list(self._slopes(self.preactivations(x)))
+
+    def _slopes(self, z: list[Tensor]) -> Iterator[Tensor]:
+        slopes = self.weights[0].expand(len(z[0]), -1, -1)
+        yield slopes
+        for layer, w in enumerate(self.weights[1:]):
+            slopes = (slopes * activation(self.activations[layer])(z[layer], 1)[:, None, :]) @ w
+            yield slopes
 
     def _sensitivities(self, z: list[Tensor], before: bool = False) -> list[Tensor]:
         """∂f/∂z_l for every layer, (rows, outputs, width); with `before`, ∂f/∂y_l."""

@@ -29,6 +29,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "methods": {
         "sphere-lm": "paramid.methods.sphere_lm:SphereLM",
         "hermite-fused": "paramid.methods.hermite_fused:HermiteFused",
+        "peel": "paramid.methods.peel:Peel",
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
@@ -41,6 +42,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "tasks": {
         "shallow": "paramid.tasks.shallow:Shallow",
         "biased-relu": "paramid.tasks.biased_relu:BiasedRelu",
+        "pyramid": "paramid.tasks.pyramid:Pyramid",
     },
 }
 _plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}

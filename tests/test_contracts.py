@@ -18,6 +18,7 @@ SMALL = {
     "cp-als": "cp-als:starts=1,iterations=50",
     "shallow": "shallow:D=6,m=3",
     "biased-relu": "biased-relu:D=5,m=3,N=2000",
+    "pyramid": "pyramid:D=8,widths=6-4-3",
 }
 METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
 TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]
