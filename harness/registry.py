@@ -36,6 +36,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "tasks": {
         "shallow": "paramid.tasks.shallow:Shallow",
+        "threshold": "paramid.tasks.threshold:Threshold",
     },
 }
 _plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}
