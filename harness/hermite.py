@@ -83,6 +83,14 @@ def powers(columns: Tensor, order: int) -> Tensor:
     return out
 
 
+def positions(rows: Tensor, inputs: int) -> Tensor:
+    """Which of the distinct entries the ordered multi-indices `rows` (any, order) are."""
+    order = rows.shape[1]
+    digits = inputs ** torch.arange(order - 1, -1, -1, device=rows.device)
+    known = multi_indices(inputs, order).to(rows.device)
+    return torch.searchsorted((known * digits).sum(dim=1), (rows * digits).sum(dim=1))
+
+
 def unfold(distinct: Tensor, inputs: int, order: int) -> Tensor:
     """The full symmetric tensor (D, …, D) of its distinct entries."""
     return distinct[_places(inputs, order).to(distinct.device)].reshape((inputs,) * order)
@@ -122,7 +130,7 @@ def _places(inputs: int, order: int) -> Tensor:
     """For every entry of the full tensor, which distinct one it is."""
     digits = inputs ** torch.arange(order - 1, -1, -1, device="cpu")
     full = torch.arange(inputs**order, device="cpu")[:, None] // digits % inputs
-    return torch.searchsorted(multi_indices(inputs, order) @ digits, full.sort(dim=1).values @ digits)
+    return positions(full.sort(dim=1).values, inputs)
 
 
 def _factors(rows: Tensor, order: int) -> list[tuple[Tensor, Tensor]]:
