@@ -31,6 +31,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
+        "threshold-correlation": "paramid.methods.threshold_correlation:ThresholdCorrelation",
         "truth": "paramid.controls:Truth",
         "random": "paramid.controls:RandomGuess",
     },
