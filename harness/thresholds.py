@@ -102,10 +102,14 @@ class Thresholded(Claim):
 
     def polynomial(self, values: Tensor) -> Tensor:
         """(2) at (rows, m)."""
-        product = self.scales.expand(len(values), -1)
+        return self.products(values) @ self.scales
+
+    def products(self, values: Tensor) -> Tensor:
+        """The products of (2), (rows, terms)."""
+        product = values.new_ones(len(values), len(self.scales))
         for i in range(values.shape[1]):
             product = product * (self.constants[:, i] + values[:, i, None] * self.slopes[:, i])
-        return product.sum(dim=1)
+        return product
 
     @property
     def units(self) -> Units:

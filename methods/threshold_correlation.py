@@ -79,9 +79,9 @@ class ThresholdCorrelation:
         moments = correlations.correlate(oracle, run, source=self.source, rows=self.N)
         found, first, sign = self.minima(moments, spec, run)
         yield Directions(found.columns, stats={"starts": found.starts, "noise": moments.noise[2]})
-        w, c = found.columns, sign * found.coefficients
-        if first is not None:
-            w = w * settled(quartic_minima.signs(found, sign * first))
+        if first is None:
+            return
+        w, c = found.columns * settled(quartic_minima.signs(found, sign * first)), sign * found.coefficients
         yield self.units(w, c, spec)
         if self.stage == 2:
             yield from self.refined(oracle, run, w, c)

@@ -27,6 +27,7 @@ from paramid.spec import Spec, ThresholdSpec
 from paramid.thresholds import EVEN, coefficients
 
 SOURCES = {"samples": Access.SAMPLES, "queries": Access.QUERIES, "moments": Access.MOMENTS}
+ROWS = 1_000_000  # where nothing says how many
 FAINT = 0.05  # of the largest u_j √j!: below, a coefficient is a zero
 DROWNED = 1.0  # of the smallest eigenvalue of A is noise
 
@@ -94,14 +95,25 @@ def correlate(
     """T_k from exact moments, from all samples granted, or from as many queries at Gaussian points."""
     if source == "moments":
         return hermite_moments.exact(oracle, orders)
-    granted = oracle.spec.samples or rows or 1_000_000
-    n = granted if rows is None else min(rows, granted)
-    active = Active(oracle.sample(n) if source == "samples" else asked(oracle, run, n))
+    n = granted(oracle.spec, rows)
+    return of_samples(oracle.sample(n) if source == "samples" else asked(oracle, run, n), orders)[0]
+
+
+def granted(spec: Spec, rows: int | None) -> int:
+    """How many rows to take: all that are granted, or fewer."""
+    most = spec.samples or rows or ROWS
+    return most if rows is None else min(rows, most)
+
+
+def of_samples(samples: Samples, orders: tuple[int, ...] = (1, 2, 4)) -> tuple[Moments, float]:
+    """T_k from the rows that are not at the commonest value, and that value."""
+    active = Active(samples)
     if active.rows < 2:
-        raise GiveUp(f"the function is constant on {n - active.rows} of {n} rows")
+        raise GiveUp(f"the function is constant on {len(samples) - active.rows} of {len(samples)} rows")
     estimate = hermite_moments.estimate(active, orders, control=hermite_moments.PRINTED)
     tensors = {k: active.share * t for k, t in estimate.tensors.items()}
-    return replace(estimate, tensors=tensors, noise={k: active.share * v for k, v in estimate.noise.items()})
+    noise = {k: active.share * v for k, v in estimate.noise.items()}
+    return replace(estimate, tensors=tensors, noise=noise), active.base
 
 
 def asked(oracle: Oracle, run: Run, n: int) -> Samples:

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from paramid import judging, streams
-from paramid.claims import Claim, Directions
+from paramid.claims import Claim, Directions, Subspace
 from paramid.contracts import Task
 from paramid.judging import Metrics, Teacher
 from paramid.network import Network
@@ -126,8 +126,8 @@ class Threshold(Task):
 
     @property
     def kinds(self) -> tuple[type[Claim], ...]:
-        """Whole functions, units, directions; networks where the teacher is one."""
-        return (*([Network] if self.layered else []), Thresholded, Units, Directions)
+        """Whole functions, units, directions; networks and spans where the teacher is a network."""
+        return (*([Network, Subspace] if self.layered else []), Thresholded, Units, Directions)
 
     def draw(self, seed: int) -> Thresholded:
         """The function (1) of that seed."""
@@ -141,10 +141,12 @@ class Threshold(Task):
         return Thresholded(w, torch.full_like(c, self.t), scales, constants, slopes, self.activation, self.rate)
 
     def truth(self, teacher: Teacher, kind: type[Claim]) -> Claim:
-        """The function, its units, its directions, or the network that it is."""
+        """The function, its units or directions, the span of w_i w_iᵀ, or the network that it is."""
         whole = cast("Thresholded", teacher)
         if kind is Directions:
             return Directions(whole.columns)
+        if kind is Subspace:
+            return Subspace(judging.span_of_squares(whole.columns))
         if kind is Network:
             return Network.shallow(
                 whole.columns, -whole.thresholds, NETWORKS[self.activation], whole.units.coefficients
