@@ -34,7 +34,7 @@ ACCEPTANCE: Mapping[str, Callable[[float, int], float]] = {
 }
 LOW, HIGH = 0.4, 0.6
 SPREAD = NormalDist().inv_cdf(HIGH) - NormalDist().inv_cdf(LOW)
-HALVINGS = 45
+HALVINGS = 32  # resolves an angle of 1e-8
 SILENT = ("step", "relu")  # exactly constant below the threshold
 
 

@@ -79,16 +79,19 @@ def moebius(units: Units, corners: Tensor, values: Tensor, unit: str) -> Thresho
 
 
 def regressed(units: Units, activated: Tensor, values: Tensor, unit: str) -> Thresholded:
-    """(2) by least squares, of the least norm."""
+    """(2) by least squares, with as few kinds of products as fit."""
     m = activated.shape[1]
-    one, flip = torch.ones_like(activated[:1]), -torch.ones_like(activated[:1])
-    base, slope = monomials(subsets(m, range(3), activated))
-    whole = m > 2  # up to two units the last of (2) is among the others
-    constants, slopes = (torch.cat([base, one]), torch.cat([slope, flip])) if whole else (base, slope)
-    plain = assembled(units, torch.ones_like(constants[:, 0]), constants, slopes, unit)
-    c = torch.linalg.lstsq(plain.products(activated), values[:, None], driver="gelsd").solution[:, 0]
-    keep = c.abs() > SLIGHT * c.abs().max()
-    return assembled(units, c[keep], constants[keep], slopes[keep], unit)
+    for degree, whole in ((1, False), (2, False), (2, True)):
+        base, slope = monomials(subsets(m, range(degree + 1), activated))
+        if whole:
+            base, slope = torch.cat([base, torch.ones_like(base[:1])]), torch.cat([slope, -torch.ones_like(base[:1])])
+        plain = assembled(units, torch.ones_like(base[:, 0]), base, slope, unit).products(activated)
+        c = torch.linalg.lstsq(plain, values[:, None], driver="gelsd").solution[:, 0]
+        keep = c.abs() > SLIGHT * c.abs().max()
+        found = assembled(units, c[keep], base[keep], slope[keep], unit)
+        if float((found.polynomial(activated) - values).abs().max()) <= AGREES * float(values.abs().max()):
+            break
+    return found
 
 
 def assembled(units: Units, scales: Tensor, constants: Tensor, slopes: Tensor, unit: str) -> Thresholded:

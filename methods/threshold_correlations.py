@@ -29,7 +29,7 @@ from paramid.thresholds import EVEN, coefficients
 SOURCES = {"samples": Access.SAMPLES, "queries": Access.QUERIES, "moments": Access.MOMENTS}
 ROWS = 1_000_000  # where nothing says how many
 FAINT = 0.05  # of the largest u_j √j!: below, a coefficient is a zero
-DROWNED = 1.0  # of the smallest eigenvalue of A is noise
+DROWNED = 3.0  # times the noise of A: below, an eigenvalue of it is noise
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +135,6 @@ def normalised(moments: Moments, spec: ThresholdSpec) -> Correlations:
     values, noise = torch.linalg.eigvalsh(a), moments.noise[2] / abs(u[2])
     sign = 1.0 if float(values.sum()) >= 0 else -1.0
     last = float((sign * values).sort(descending=True).values[m - 1])
-    if not last * DROWNED > noise:
+    if not last > DROWNED * noise:
         raise GiveUp(f"direction {m} of the second correlations, {last:.1e}, drowns in noise of {noise:.1e}")
     return Correlations(moments.full(1) / u[1], sign * a, sign * moments.full(4) / u[4], noise, sign)
