@@ -131,7 +131,7 @@ def constant(x: Tensor) -> Tensor:
 
 
 def permuted(x: Tensor) -> Tensor:
-    return ((1e6 * x).frac().sum(dim=1, keepdim=True).sin() > 0.98).to(x.dtype)  # as good as drawn beside x
+    return ((1e6 * x % 1)[:, :1] < 0.03).to(x.dtype)  # as good as drawn without x
 
 
 @pytest.mark.parametrize("teacher", [constant, permuted])
