@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 STORE  ?= paramid-store
 
-.PHONY: help demo test check format lint types reproduce-shallow asv clean
+.PHONY: help demo test check format lint types reproduce-shallow reproduce-relu asv clean
 
 help:
 	@echo "make demo    install, run the quick suite, print its table"
@@ -13,6 +13,7 @@ help:
 	@echo "make check   format, lint, types, tests"
 	@echo "make format  rewrite the sources in the project's format"
 	@echo "make reproduce-shallow  run the suites beside the thesis and write docs/shallow.md (about an hour)"
+	@echo "make reproduce-relu  run the suite relu-samples and write docs/biased-relu.md (a quarter of an hour)"
 	@echo "make asv     run the ASV suite on the current commit"
 
 $(READY): pyproject.toml setup.py constraints.txt
@@ -47,6 +48,9 @@ types: $(READY)
 
 reproduce-shallow: $(READY)
 	$(BIN)/python benchmarks/reproduce_shallow.py --store $(STORE)
+
+reproduce-relu: $(READY)
+	$(BIN)/python benchmarks/reproduce_relu.py --store $(STORE)
 
 asv: $(READY)
 	$(BIN)/asv machine --yes

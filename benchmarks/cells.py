@@ -19,6 +19,11 @@ CELLS = [
     "sphere-lm | shallow:D=20,m=160",
     "sphere-lm | shallow:D=20,m=60,shift=1.5,outer=free",
     "sphere-lm | shallow:D=20,m=80,noise=1e-08",
+    "sgd:optimizer=adam,steps=5000 | biased-relu:D=5,m=3,N=20000",
+    "hermite-jennrich:moments=exact | biased-relu:D=10,m=10,weights=orthonormal",
+    "hermite-jennrich:control=2,signs=midpoint | biased-relu:D=5,m=3,weights=orthonormal,N=100000",
+    "cp-als:control=2,signs=midpoint | biased-relu:D=5,m=3,weights=orthonormal,N=100000",
+    "relu-regression | biased-relu:D=8,m=7,biases=large",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

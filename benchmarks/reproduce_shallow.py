@@ -3,19 +3,16 @@
 Run as `make reproduce-shallow` (about an hour on two cores; what the store holds is not run again).
 """
 
-import argparse
-from collections.abc import Callable, Iterable, Iterator
-from datetime import UTC, datetime
-from pathlib import Path
+from collections.abc import Callable, Iterator
 from statistics import median
 
-from paramid import plans, provenance
-from paramid.naming import Name
-from paramid.progress import Lines
-from paramid.record import Record
-from paramid.runner import Session
+from pages import by_task, exact, middle, option, reproduce, sections, share, slope, statuses, table
 
-# Rauchensteiner 2023, Table 3.2: seconds to weights and first shifts on a Tesla P100.
+from paramid.naming import Name
+from paramid.record import Record
+
+REFERENCE = "Reference: Rauchensteiner, *Finite sample identification of artificial neural networks*, TUM 2023."
+# Table 3.2: seconds to weights and first shifts on a Tesla P100.
 BETAS = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.875, 1.9375, 2.0)
 TABLE_3_2 = {
     20: (4.58, 4.53, 4.75, 4.76, 5.25, 5.89, 6.33, 6.6, 7.63),
@@ -26,47 +23,22 @@ TABLE_3_2 = {
     45: (12.3, 12.4, 12.9, 13.6, 16.0, 25.1, 38.4, 50.7, 70.8),
     50: (15.0, 15.2, 15.7, 16.7, 19.9, 34.1, 57.2, 79.8, 113.0),
 }
-Cell = Callable[[list[Record]], str]
 
 
 def main() -> None:
     """Run the suites and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--store", type=Path, default=Path("paramid-store"))
-    parser.add_argument("--out", type=Path, default=Path(__file__).parents[1] / "docs" / "shallow.md")
-    parser.add_argument(
-        "--suites", nargs="+", choices=SECTIONS, default=list(SECTIONS), metavar="NAME", help="only these"
-    )
-    parser.add_argument("--workers", type=int, help="cells at once (default: one a core)")
-    options = parser.parse_args()
-    made = {name: played(name, options.store, options.workers) for name in options.suites}
-    options.out.write_text("\n".join(page(made)) + "\n", encoding="utf-8")
-    print(f"wrote {options.out}")
-
-
-def played(suite: str, store: Path, workers: int | None) -> list[Record]:
-    """The records of a suite."""
-    session = Session.planned((), (), (), suite=suite, store=store, workers=workers)
-    session.play(Lines())
-    return session.results()
+    reproduce("shallow", page, SECTIONS, __doc__)
 
 
 def page(made: dict[str, list[Record]]) -> Iterator[str]:
     """The page, line by line."""
-    facts = provenance.collect(0, 0)
-    yield "# Shallow networks, beside the thesis"
-    yield ""
-    yield "*Written by `make reproduce-shallow`; change `benchmarks/reproduce_shallow.py`, not this page.*"
-    yield ""
-    yield f"{datetime.now(UTC):%Y-%m-%d}, commit {str(facts['commit'])[:10]}, {facts['cores']} cores of {facts['cpu']},"
-    yield "shared with other work: seconds are upper bounds, errors and counts are not touched by it. The thesis used a"
-    yield "Tesla P100."
-    yield "Reference: Rauchensteiner, *Finite sample identification of artificial neural networks*, TUM 2023."
-    for suite in made:
-        yield ""
-        yield f"`paramid compare --suite {suite}`: {plans.suite(suite).about}."
-        yield ""
-        yield from SECTIONS[suite](made[suite])
+    yield from sections(
+        "Shallow networks, beside the thesis",
+        "shallow",
+        ["The thesis used a", "Tesla P100.", REFERENCE],
+        made,
+        SECTIONS,
+    )
 
 
 def shallow(records: list[Record]) -> Iterator[str]:
@@ -89,63 +61,9 @@ def entry(records: list[Record], d: int, beta: float) -> str:
     return f"{TABLE_3_2[d][BETAS.index(beta)]:g} → {median(r.seconds for r in mine):.2g}" if mine else "-"
 
 
-def by_task(records: list[Record], *columns: tuple[str, Cell]) -> Iterator[str]:
-    """A row for every task and method."""
-    groups: dict[tuple[str, str], list[Record]] = {}
-    for record in records:
-        groups.setdefault((record.task, record.method), []).append(record)
-    yield f"| task | method | {' | '.join(name for name, _ in columns)} |"
-    yield f"|---|---|{'---|' * len(columns)}"
-    for (task, method), mine in groups.items():
-        yield f"| {task} | {method} | {' | '.join(cell(mine) for _, cell in columns)} |"
-
-
-def table(
-    corner: str, columns: Iterable[float], rows: Iterable[int], cell: Callable[[int, float], str], head: str
-) -> Iterator[str]:
-    """A table of two options."""
-    columns = list(columns)
-    yield f"| {corner} | {' | '.join(head.format(f'{c:g}') for c in columns)} |"
-    yield f"|---|{'---|' * len(columns)}"
-    for row in rows:
-        yield f"| {row} | {' | '.join(cell(row, c) for c in columns)} |"
-
-
-def option(record: Record, name: str) -> float:
-    """A numeric option of the task."""
-    return float(dict(Name.parse(record.task).options)[name])
-
-
-def exact(record: Record) -> bool:
-    """Whether every parameter is within 1e-8."""
-    return record.metrics.get("exact") == 1
-
-
 def largest(record: Record) -> float:
     """The largest error of a parameter."""
     return max(record.metrics.get(n, float("inf")) for n in ("weight_error", "bias_error_max", "outer_error"))
-
-
-def share(test: Callable[[Record], bool]) -> Cell:
-    """How many of the seeds pass."""
-    return lambda mine: f"{sum(map(test, mine))}/{len(mine)}"
-
-
-def middle(name: str, form: str) -> Cell:
-    """The median of a field or metric."""
-
-    def cell(mine: list[Record]) -> str:
-        values = [getattr(r, name) if hasattr(r, name) else r.metrics.get(name) for r in mine]
-        known = [v for v in values if v is not None]
-        return format(median(known), form) if known else "-"
-
-    return cell
-
-
-def statuses(mine: list[Record]) -> str:
-    """How the seeds ended."""
-    ends = [r.status.key for r in mine]
-    return ", ".join(f"{ends.count(e)} {e}" for e in sorted(set(ends)))
 
 
 IDENTIFIED = ("identified", share(lambda r: r.metrics.get("identified") == 1))
@@ -190,13 +108,6 @@ def scale(records: list[Record]) -> Iterator[str]:
     for name in ("seconds", "queries", "peak_mb"):
         values = [float(getattr(r, name)) for r in records if exact(r)]
         yield f"- {name} grows like D^{slope(sizes, values):.1f}"
-
-
-def slope(x: list[float], y: list[float]) -> float:
-    """The least-squares exponent of y over x."""
-    import numpy as np
-
-    return float(np.polyfit(np.log(x), np.log(y), 1)[0]) if len(x) > 1 else float("nan")
 
 
 def sgd(records: list[Record]) -> Iterator[str]:

@@ -66,12 +66,12 @@ def multiplicities(inputs: int, order: int) -> Tensor:
 
 def features(x: Tensor, order: int) -> Tensor:
     """The distinct entries of (1) for every row of `x` (rows, D): (rows, entries)."""
-    tables = torch.stack(polynomials(x, order))  # (order + 1, rows, D)
+    tables = torch.stack(polynomials(x.T.contiguous(), order))  # (order + 1, D, rows): whole rows are gathered
     rows = multi_indices(x.shape[1], order).to(x.device)
-    out = torch.ones(len(x), len(rows), device=x.device, dtype=x.dtype)
+    out = torch.ones(len(rows), len(x), device=x.device, dtype=x.dtype)
     for degree, column in _factors(rows, order):
-        out = out * tables[degree, :, column].T
-    return out
+        out.mul_(tables[degree, column])
+    return out.T
 
 
 def powers(columns: Tensor, order: int) -> Tensor:

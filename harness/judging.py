@@ -89,6 +89,8 @@ def score_directions(truth: Tensor, claim: Tensor) -> Metrics:
 
 def score_network(truth: Network, claim: Network) -> Metrics:
     """Weights, shifts, outer weights and signs of a layered network."""
+    if not truth.widths:
+        raise Unjudgeable("a network without hidden layers has no neurons to compare; its outputs can be")
     truth, claim = networks.normalise(truth), networks.normalise(claim)
     aligned, found, sign_share = align(truth, claim)
     distances, shifts = [], []
@@ -176,8 +178,9 @@ def distances(a: Tensor, b: Tensor) -> Tensor:
 
 
 def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) -> Metrics:
-    """Max |f - g| over fresh inputs given in chunks, and the same over max |f|."""
-    worst = largest = 0.0
+    """Max |f - g| over fresh inputs given in chunks, the same over max |f|, and the root mean square of f - g."""
+    worst = largest = squares = 0.0
+    count = 0
     for x in inputs:
         with torch.no_grad():
             y = teacher(x)
@@ -192,8 +195,10 @@ def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) ->
             raise Unjudgeable("the claimed function gave non-finite values")
         worst = max(worst, float((y - z).abs().max()))
         largest = max(largest, float(y.abs().max()))
+        squares, count = squares + float((y - z).square().sum()), count + y.numel()
     relative = worst / largest if largest else (0.0 if worst == 0 else math.inf)
-    return {"output_error": worst, "output_error_relative": relative}
+    rmse = math.sqrt(squares / max(1, count))
+    return {"output_error": worst, "output_error_relative": relative, "output_rmse": rmse}
 
 
 def gram(network: Network) -> Tensor:

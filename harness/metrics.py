@@ -10,6 +10,7 @@ METRICS: Mapping[str, str] = {
     "bits": "higher is better: -log2 of the largest aligned parameter error, at most 53",
     "output_error": "max |f - g| over fresh inputs of the task's law",
     "output_error_relative": "output_error over max |f|",
+    "output_rmse": "root mean square of f - g over the same inputs",
     "weight_error": "max over true neurons of ||w - w^||, at most sqrt 2; a neuron that was not found counts sqrt 2",
     "weight_error_median": "the median of the same",
     "recovered": "share of true neurons within 1e-2",

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "methods": {
         "sphere-lm": "paramid.methods.sphere_lm:SphereLM",
+        "hermite-fused": "paramid.methods.hermite_fused:HermiteFused",
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
@@ -35,12 +36,16 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "threshold-boundary": "paramid.methods.threshold_boundary:ThresholdBoundary",
         "threshold-plane": "paramid.methods.threshold_plane:ThresholdPlane",
         "threshold-graph": "paramid.methods.threshold_graph:ThresholdGraph",
+        "hermite-jennrich": "paramid.methods.hermite_jennrich:HermiteJennrich",
+        "cp-als": "paramid.methods.cp_als:AlternatingLeastSquares",
+        "relu-regression": "paramid.methods.relu_regression:ReluRegression",
         "truth": "paramid.controls:Truth",
         "random": "paramid.controls:RandomGuess",
     },
     "tasks": {
         "shallow": "paramid.tasks.shallow:Shallow",
         "threshold": "paramid.tasks.threshold:Threshold",
+        "biased-relu": "paramid.tasks.biased_relu:BiasedRelu",
     },
 }
 _plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}

@@ -18,7 +18,7 @@ References: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Lemma 5.2; (2) is 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -62,7 +62,7 @@ def estimate(
     orders = sorted(set(orders))
     inputs = next(iter(samples))[0].shape[1]
     fit = {} if control is None or control < 0 else regress(samples, control, model)
-    known = {} if model is None else _of_network(model, orders)
+    known = {} if model is None else of_network(model, orders)
     sums, rows = _accumulate(samples, _with_traces(orders), fit, model)
     first, second = (_assemble({k: s[i] / max(rows[i], 1) for k, s in sums.items()}, inputs) for i in (0, 1))
     share = rows[0] / sum(rows)
@@ -162,8 +162,8 @@ def _factorials(like: Tensor, inputs: int, order: int) -> Tensor:
     return math.factorial(order) / hermite.multiplicities(inputs, order).to(like)
 
 
-def _of_network(model: Network, orders: list[int]) -> dict[int, Tensor]:
+def of_network(model: Network, orders: Sequence[int]) -> dict[int, Tensor]:
     """T_k of a shallow network, its output bias included."""
     (w, a), (b, c) = model.weights, model.biases
     tensors = hermite.shallow_tensors(w, b, a[:, 0], model.activations[0], orders)
-    return tensors | {0: tensors[0] + c} if 0 in tensors else tensors
+    return tensors | ({0: tensors[0] + c} if 0 in tensors else {})

@@ -15,18 +15,19 @@ from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, cast
 
 import torch
 from torch import Tensor
 
-from paramid import hermite, sizes, streams
+from paramid import hermite, judging, sizes, streams
 from paramid.claims import Claim, Directions
 from paramid.contracts import Task
-from paramid.judging import Teacher
+from paramid.judging import Metrics, Teacher
 from paramid.network import Network
 from paramid.spec import Access, Spec
+from paramid.tasks import relu_units
 
 F64 = torch.float64
 LEAST, MOST = 0.5, 1.5  # outer weights but for their sign
@@ -69,6 +70,12 @@ class BiasedRelu(Task):
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES, Access.MOMENTS})
+    metrics: ClassVar[dict[str, str]] = {
+        "parameter_error": "max over true units of ||w - w^|| + |a - a^| + |b - b^|; sqrt 2 + |a| + |b| if not found",
+        "parameter_error_unsigned": "the same, the joint sign of (w, b) being free",
+        "affine_error": "|v| + |c| of the affine function <v, x> + c that the claim has too much or too little",
+        "visible": "higher is easier: true units that stand out of the noise of N samples",
+    }
     corners: ClassVar[tuple[str, ...]] = (
         "D=5,m=3,N=20000",
         *("D=1,m=1,N=2000", "D=2,m=1,N=1", "D=3,m=2,N=40", "D=30,m=1,N=2000"),
@@ -151,12 +158,27 @@ class BiasedRelu(Task):
             f"none of {tries} draws has s_m(W^({self.order})) ≥ s_min = {self.s_min:g}; the best reached {best:.2g}"
         )
 
+    @property
+    def headline(self) -> str:
+        """All of a unit at once."""
+        return "parameter_error"
+
     def truth(self, teacher: Teacher, kind: type[Claim]) -> Claim:
-        """The network, or its columns."""
+        """The network, or the columns that can be seen."""
         network = cast("Network", teacher)
         if kind is Directions:
-            return Directions(network.weights[0])
+            return Directions(network.weights[0][:, relu_units.Units.of(network).seen])
         return Network(network.weights, network.biases, network.activations)
+
+    def judge(self, claim: Claim, teacher: Teacher) -> Metrics:
+        """Score a claim modulo what no sample can see (see relu_units)."""
+        if not isinstance(claim, Network):
+            return super().judge(claim, teacher)
+        if reason := claim.misfit(replace(self.spec, widths=(None,))):
+            raise judging.Unjudgeable(f"Network: {reason}")
+        network = cast("Network", teacher)
+        told = relu_units.visible(network, samples=self.N, noise=self.noise, order=self.order)
+        return self.headed({**relu_units.score(network, claim), "visible": float(told)})
 
 
 def least_singular_value(w: Tensor, order: int) -> float:

@@ -14,7 +14,9 @@ from paramid.plans import cell
 # Sizes at which a second is enough; an entry that is not named here runs with its defaults.
 SMALL = {
     "sgd": "sgd:N=200,steps=300",
+    "cp-als": "cp-als:starts=1,iterations=50",
     "shallow": "shallow:D=6,m=3",
+    "biased-relu": "biased-relu:D=5,m=3,N=2000",
 }
 METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
 TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]

@@ -657,3 +657,9 @@ def test_layers_take_no_third_part_and_lists_are_matrices() -> None:
     with pytest.raises(ValueError, match="estimate has 3 parts; with a list of layers"):
         paramid.judge((W, B), ([W, A], [B, ZERO], ["relu"]))
     assert paramid.judge((W, B), (W.tolist(), B.tolist()))["exact"] == 1
+
+
+def test_a_network_without_hidden_layers_has_nothing_to_compare() -> None:
+    linear = Network((torch.eye(2, dtype=F64),), (torch.zeros(2, dtype=F64),), ("identity",))
+    with pytest.raises(judging.Unjudgeable, match="without hidden layers"):
+        judging.score(linear, linear)

@@ -1,17 +1,18 @@
-"""The page beside the thesis is made of records, and of nothing that is not in them."""
+"""The pages beside papers are made of records, and of nothing that is not in them."""
 
-import importlib.util
+import importlib
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from paramid import Status, plans
-from paramid.record import Record
+from paramid.naming import Name
+from paramid.record import Record, Stage
 
-FILE = Path(__file__).parents[1] / "benchmarks" / "reproduce_shallow.py"
-spec = importlib.util.spec_from_file_location("reproduce_shallow", FILE)
-pages = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = pages
-spec.loader.exec_module(pages)
+FOLDER = Path(__file__).parents[1] / "benchmarks"
+sys.path.append(str(FOLDER))  # as for a script of that folder
+pages = importlib.import_module("reproduce_shallow")
+relu = importlib.import_module("reproduce_relu")
 
 
 def made(cell: plans.Cell, error: float) -> Record:
@@ -45,3 +46,30 @@ def test_the_suites_are_the_thesis_grid() -> None:
     cells = plans.suite("shallow-3.6").cells()
     told = {(pages.option(made(c, 0), "D"), pages.option(made(c, 0), "beta")) for c in cells}
     assert told == {(d, b) for d in pages.TABLE_3_2 for b in pages.BETAS}
+
+
+def judged(cell: plans.Cell, error: float) -> Record:
+    """A record whose last network is off by `error` and stands, whatever it is."""
+    metrics = {"parameter_error": error, "parameter_error_unsigned": error / 2, "identified": float(error < 1e-2)}
+    last = Stage(kind="Network", seconds=1.0, queries=0, samples=0, derivatives=0, moments=0, metrics=metrics)
+    return replace(made(cell, 0.0), metrics=metrics, claims=(last,))
+
+
+def test_errors_against_samples_have_their_exponent() -> None:
+    def rows(cell: plans.Cell) -> float:
+        return float(dict(Name.parse(cell.task).options)["N"])
+
+    records = [judged(c, 10 / rows(c) ** 0.5) for c in plans.suite("relu-samples").cells()]
+    text = "\n".join(relu.page({"relu-samples": records}))
+    assert "| 1.0e-01 (0/3) | 3.2e-02 (0/3) | 1.0e-02 (0/3) | -0.50 |" in text
+    assert "| error | but for signs | ended |" in text
+    assert "| 3.2e-01 | 1.6e-01 | 3 finished |" in text
+    assert "- hermite-jennrich: 9/9" not in text
+    assert "- hermite-jennrich: 27/27" in text
+    assert "## Does not" not in text
+
+
+def test_what_is_no_power_of_the_samples_has_no_exponent() -> None:
+    assert relu.falling([1e4, 1e5, 1e6], [1e-15, 1e-15, 1e-15]) == "-"
+    assert relu.falling([1e4, 1e5, 1e6], [2.0, 0.2, 0.02]) == "-1.00"
+    assert relu.without("biased-relu:D=5,m=3,N=10", "m") == "biased-relu:D=5,N=10"

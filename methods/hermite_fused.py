@@ -1,0 +1,166 @@
+"""`hermite-fused`: a shallow network from passive Gaussian samples, to the rounding or the noise of their values.
+
+    1. Hermite coefficients T_0 … T_{2l+2} of the samples, less their regression      (hermite_moments)
+    2. directions from one pencil over T_2l, T_2l+1 and T_2l+2                       (fused_pencil)
+    3. shifts, outer weights and signs                                               (unit_scalars, sign_rules)
+    4. all of them fitted to the coefficients                                        (hermite_fit)
+    5. rounds: the coefficients of the network found, in closed form, and those of what it leaves of the samples, by
+       1; then 3's signs and 4 again                                                 (hermite_moments)
+    6. everything refined on the samples themselves                                  (sample_refinement)
+
+The noise of 1 is that of y, in 5 that of what the network leaves: it shrinks with the error, so that rounds converge
+geometrically, at a rate that falls as 1/√N. A round that leaves more of samples held out is not believed. Order l = 1
+is for m ≤ D units, l = 2 for m ≤ D(D+1)/2. Where m is unknown, it is the number of singular values of T_2 above 1.5
+times its noise. Smooth activations are identified by the same formulas with c_k(b) = E[g^(k)(z + b)] (Stein).
+
+A network is the answer when what it leaves of samples held out is noise, when no parameter is uncertain by more than
+0.01, and when every kink has samples on both sides. Otherwise the method gives up.
+
+References: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209; its control variates, pivot and rounds are ours.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Samples, Spec, activation, hermite
+from paramid.activations import ACTIVATIONS
+from paramid.methods import held_out_check, hermite_fit, hermite_moments, sample_refinement
+from paramid.methods.hermite_moments import Moments
+from paramid.methods.hermite_rounds import Found, Problem, counted, decomposed, round_of, weighed
+from paramid.methods.lattices import level
+from paramid.methods.unit_descent import uncertainty
+
+SOURCES = ("samples", "exact")
+LARGEST = 2**24  # entries of T_{2l+2}
+ASKED = 200_000  # samples, where any number is granted
+HELD_OUT, MOST_HELD = 10, 20_000  # every tenth sample, and no more
+FED = 4  # rows a feature of the regression or a parameter, at least
+ENOUGH = 200  # rows a parameter, of noise-free samples
+SURE = 2.0  # standard deviations
+KURTOSIS = 3.0  # of the mean of r He over that of r: 3 to 4 for what a regression leaves
+ROUNDED = 1e-9  # of exact coefficients
+
+
+@dataclass(frozen=True)
+class HermiteFused:
+    """Fused pencil of Hermite tensors, closed-form fit, model control variates, refinement on samples."""
+
+    order: int = 1  # or 2, l
+    moments: str = "samples"  # or "exact", from the oracle
+    control: int = 2  # degree of the regression; -1: none
+    rounds: int = 8
+    refine: bool = True
+    tries: int = 30  # of a pencil
+    N: int | None = None  # samples; all that are granted
+
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        if self.moments not in SOURCES:
+            raise ValueError(f"moments is {self.moments!r}; {' or '.join(SOURCES)} was wanted")
+        for name, least, most in (("order", 1, 2), ("control", -1, 2), ("rounds", 0, None), ("tries", 1, None)):
+            value = getattr(self, name)
+            if value < least or (most is not None and value > most):
+                raise ValueError(f"{name} is {value}; {least} to {most or 'any number'} was wanted")
+        if self.N is not None and self.N < 1:
+            raise ValueError(f"N is {self.N}; at least 1 was wanted")
+
+    @property
+    def access(self) -> frozenset[Access]:
+        """Samples, or exact coefficients instead."""
+        return frozenset({Access.MOMENTS if self.moments == "exact" else Access.SAMPLES})
+
+    def declines(self, spec: Spec) -> str | None:
+        """One hidden layer, everything pinned but what ReLU needs, no more units than tensors can tell apart."""
+        if not spec.shallow or spec.outputs != 1:
+            return "needs one hidden layer and one linear output"
+        if spec.activation not in ACTIVATIONS or (spec.activation != "relu" and activation(spec.activation).degree):
+            return f"cannot tell units of {spec.activation} apart by Hermite coefficients"
+        if (spec.norms, spec.output_bias, spec.input_law) != ("unit", "zero", "normal"):
+            return "needs unit weight vectors, no output bias and Gaussian inputs"
+        if spec.outer != "ones" and spec.activation != "relu":
+            return f"needs outer weights 1 with {spec.activation}"
+        return self.too_large(spec) or (None if self.moments == "exact" else self.too_few(spec))
+
+    def too_large(self, spec: Spec) -> str | None:
+        """What no tensor of that order can tell apart, or no memory hold."""
+        m, d, top = spec.widths[0], spec.inputs, 2 * self.order + 2
+        if m is None and self.order == 2:
+            return "needs to know the number of units at order 2"
+        if m is not None and m > (limit := hermite.entries(d, self.order)):
+            return f"{m} units exceed {limit}, all that order {self.order} can tell apart in {d} dimensions"
+        if d**top > LARGEST:
+            return f"T_{top} in {d} dimensions has {d**top:,} entries; {LARGEST:,} at most were wanted"
+        return hermite_moments.refusal(d, top, self.control)
+
+    def too_few(self, spec: Spec) -> str | None:
+        """Samples that cannot even be regressed on."""
+        fitted = sum(hermite.entries(spec.inputs, k) for k in range(max(self.control, 0) + 1))
+        wanted = FED * max(fitted, (spec.inputs + 2) * (spec.widths[0] or 1))
+        rows = self.rows(spec)
+        return f"{rows} samples are too few; {wanted} were wanted" if rows - rows // HELD_OUT < wanted else None
+
+    def rows(self, spec: Spec) -> int:
+        """How many samples are asked for."""
+        wanted = self.N or spec.samples or ASKED
+        return wanted if spec.samples is None else min(wanted, spec.samples)
+
+    def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 6."""
+        problem = Problem(oracle.spec, self.order, self.tries)
+        if self.moments == "exact":
+            yield from self.from_coefficients(oracle, problem, run)
+            return
+        rows = self.rows(oracle.spec)
+        apart = max(1, min(rows // HELD_OUT, MOST_HELD))
+        samples, held = oracle.sample(rows - apart), oracle.sample(apart)
+        moments = hermite_moments.estimate(samples, problem.orders, control=self.control, left=self.order)
+        m = oracle.spec.widths[0] or counted(moments, problem)
+        found = weighed(decomposed(moments, m, problem, run), held, problem)
+        yield Directions(found.theta[:-2], stats={"units": m})
+        yield problem.network(found.theta, residual=found.left, round=0)
+        spread = left_by_regression(samples, moments, self.control)
+        for number in range(1, self.rounds + 1):
+            better = round_of(samples, held, found, problem, run, self.control)
+            if better is None:
+                break
+            found, spread = better, found.left
+            yield problem.network(found.theta, residual=found.left, round=number)
+        yield from self.completed(samples, held, found, spread, problem, run)
+
+    def completed(
+        self, samples: Samples, held: Samples, found: Found, spread: float, problem: Problem, run: Run
+    ) -> Iterator[Claim]:
+        """Stage 6, and whether its network is believed."""
+        network, spec = problem.network(found.theta), problem.spec
+        if self.refine:
+            most = None if level(spec) else ENOUGH * found.theta.numel()
+            refined = sample_refinement.refine(samples, network, pinned=problem.pinned, most=most)
+            network, error = refined.network, SURE * refined.error
+            yield network
+        else:
+            variance = KURTOSIS * spread**2 / len(samples)
+            error = SURE * uncertainty(found.theta, found.normal, problem.pinned, variance=variance)
+        held_out_check.require(network, samples, held, run, error=error, noise=level(spec))
+
+    def from_coefficients(self, oracle: Oracle, problem: Problem, run: Run) -> Iterator[Claim]:
+        """Stages 2 to 4 on exact coefficients, which the network must reproduce."""
+        moments = hermite_moments.exact(oracle, problem.orders)
+        m = oracle.spec.widths[0] or counted(moments, problem)
+        found = decomposed(moments, m, problem, run)
+        size = hermite_fit.energy(moments.tensors, moments.inputs)
+        network = problem.network(found.theta, residual=found.normal.loss**0.5)
+        yield network
+        if not found.normal.loss <= ROUNDED**2 * size:
+            raise GiveUp(f"{found.normal.loss**0.5:.1e} is left of coefficients of {size**0.5:.1e}")
+        held_out_check.certain(
+            network, run, uncertainty(found.theta, found.normal, problem.pinned, variance=ROUNDED**2 * size)
+        )
+
+
+def left_by_regression(samples: Samples, moments: Moments, degree: int) -> float:
+    """The root mean square of what a regression of that degree leaves of the values."""
+    _, square = sample_refinement.weighed(samples, None)
+    known = {k: t for k, t in moments.tensors.items() if k <= degree}
+    return max(square - hermite_fit.energy(known, moments.inputs), 0.0) ** 0.5
