@@ -29,7 +29,7 @@ from paramid import GiveUp, Run
 Array = NDArray[np.float64]
 FAR, SAME = 10.0, 0.5  # from the origin, where (1) fell for ever; from a minimum that is known
 TRIES = 8  # starts for each unit
-ASCENTS = 3000
+ASCENTS, STILL = 3000, 1e-14
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,17 +119,9 @@ def undone(given: Whitened, rows: Array, shift: float, starts: int) -> Found:
 
 
 def on_the_sphere(b: Tensor, m: int, run: Run) -> Found:
-    """Maxima of (5) by shifted power steps from many starts, and B there as their c_i."""
-    d = b.shape[0]
-    flat = b.reshape(d * d, d * d)
-    z = run.sphere(TRIES * m, d)
-    shift = float(torch.linalg.matrix_norm(flat, 2))
-    for _ in range(ASCENTS):
-        previous, z = z, step(z, flat, shift)
-        if float((z - previous).norm(dim=1).max()) < 1e-14:
-            break
-    squares = torch.einsum("ri,rj->rij", z, z).flatten(1)
-    heights = ((squares @ flat) * squares).sum(dim=1)
+    """Maxima of (5) from many starts, and B there as their c_i."""
+    z = ascended(b, run.sphere(TRIES * m, b.shape[0]))
+    heights = torch.einsum("abcd,ra,rb,rc,rd->r", b, z, z, z, z)
     kept: list[int] = []
     for row in heights.argsort(descending=True).tolist():
         if len(kept) < m and not (kept and float((z[kept] @ z[row]).abs().max()) > SAME):
@@ -137,6 +129,17 @@ def on_the_sphere(b: Tensor, m: int, run: Run) -> Found:
     if len(kept) < m:
         raise GiveUp(f"{len(z)} starts ended in {len(kept)} of {m} maxima")
     return Found(z[kept].T, heights[kept], len(z))
+
+
+def ascended(b: Tensor, z: Tensor) -> Tensor:
+    """The maxima of (5) that shifted power steps reach from unit rows."""
+    flat = b.flatten(2).flatten(0, 1)
+    shift = float(torch.linalg.matrix_norm(flat, 2))
+    for _ in range(ASCENTS):
+        previous, z = z, step(z, flat, shift)
+        if float((z - previous).norm(dim=1).max()) < STILL:
+            break
+    return z
 
 
 def step(z: Tensor, flat: Tensor, shift: float) -> Tensor:

@@ -80,6 +80,11 @@ def test_every_kernel_runs(name: str) -> None:
             "--D 5 --m 6",
             [r"right to \S+e-1[3-6], shifts to \S+e-1[3-6]", r"off by 1:.*\n  gave up: the residual"],
         ),
+        (
+            "thresholds",
+            "--D 3 --iterations 6 --offsets 50",
+            [r"in 6 iterations", r"plane: 0.1 -> \S+e-1[3-6]", r"all 3 units and P from nothing, \S+e-1[3-6]"],
+        ),
     ],
 )
 def test_what_is_measured_side_by_side_runs(

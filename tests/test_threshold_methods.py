@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 import paramid
-from paramid import Access, GiveUp, Oracle, Record, Run, registry
-from paramid.methods import boundary_planes, polynomial_fit, threshold_graph, unit_fits
+from paramid import Access, GiveUp, Oracle, Record, Run, hermite, registry
+from paramid.methods import boundary_planes, polynomial_fit, quartic_minima, threshold_graph, unit_fits
 from paramid.methods import threshold_correlations as correlations
 from paramid.methods.angle_search import firing
 from paramid.oracle import CountingOracle
@@ -212,6 +212,14 @@ def test_pairs_that_make_no_cliques_are_given_up() -> None:
 def test_even_units_are_maxima_on_the_sphere(unit: str, polynomial: str) -> None:
     task = f"t=0,activation={unit},polynomial={polynomial}"
     assert played("threshold-correlation:source=moments,objective=sphere", task).metrics["angle_error"] < 1e-6
+
+
+def test_every_start_ends_at_an_even_unit() -> None:
+    teacher = registry.task("threshold:t=0,activation=abs,polynomial=monotone,mixing=0.3").draw(0)
+    quartic = hermite.unfold(teacher.moments(4), 5, 4)  # of one sign with u_4, which is negative
+    ends = quartic_minima.ascended(-quartic, Run.seeded(0).sphere(20, 5))
+    gaps = torch.minimum(*(torch.cdist(s * ends, teacher.columns.T) for s in (1, -1)))
+    assert float(gaps.min(dim=1).values.max()) < 1e-6
 
 
 @pytest.mark.slow
