@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 STORE  ?= paramid-store
 
-.PHONY: help demo test check format lint types reproduce-shallow reproduce-relu asv clean
+.PHONY: help demo test check format lint types reproduce-shallow reproduce-relu reproduce-threshold asv clean
 
 help:
 	@echo "make demo    install, run the quick suite, print its table"
@@ -14,6 +14,7 @@ help:
 	@echo "make format  rewrite the sources in the project's format"
 	@echo "make reproduce-shallow  run the suites beside the thesis and write docs/shallow.md (about an hour)"
 	@echo "make reproduce-relu  run the suite relu-samples and write docs/biased-relu.md (a quarter of an hour)"
+	@echo "make reproduce-threshold  run the suite high-threshold and write docs/high-threshold.md (a quarter of an hour)"
 	@echo "make asv     run the ASV suite on the current commit"
 
 $(READY): pyproject.toml setup.py constraints.txt
@@ -51,6 +52,9 @@ reproduce-shallow: $(READY)
 
 reproduce-relu: $(READY)
 	$(BIN)/python benchmarks/reproduce_relu.py --store $(STORE)
+
+reproduce-threshold: $(READY)
+	$(BIN)/python benchmarks/reproduce_threshold.py --store $(STORE)
 
 asv: $(READY)
 	$(BIN)/asv machine --yes

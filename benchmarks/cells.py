@@ -24,6 +24,12 @@ CELLS = [
     "hermite-jennrich:control=2,signs=midpoint | biased-relu:D=5,m=3,weights=orthonormal,N=100000",
     "cp-als:control=2,signs=midpoint | biased-relu:D=5,m=3,weights=orthonormal,N=100000",
     "relu-regression | biased-relu:D=8,m=7,biases=large",
+    "threshold-correlation | threshold:N=100000",
+    "threshold-correlation:source=moments,objective=all | threshold:D=10,m=10,activation=relu,polynomial=linear",
+    "threshold-boundary | threshold:polynomial=monotone,weights=mild",
+    "threshold-boundary:source=samples | threshold:N=100000",
+    "threshold-plane:steps=25,gaussians=1000 | threshold:D=2,m=2,t=0.5",
+    "threshold-graph | threshold:D=9,m=3,t=1.0,N=100000,activation=exponential,polynomial=monotone,weights=blocks",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

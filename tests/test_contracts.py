@@ -15,8 +15,10 @@ from paramid.plans import cell
 SMALL = {
     "sgd": "sgd:N=200,steps=300",
     "cp-als": "cp-als:starts=1,iterations=50",
+    "threshold-plane": "threshold-plane:starts=1,steps=20,gaussians=500",
     "shallow": "shallow:D=6,m=3",
     "biased-relu": "biased-relu:D=5,m=3,N=2000",
+    "threshold": "threshold:D=4,m=3,N=20000",
 }
 METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
 TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]
