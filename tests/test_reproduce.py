@@ -13,6 +13,7 @@ FOLDER = Path(__file__).parents[1] / "benchmarks"
 sys.path.append(str(FOLDER))  # as for a script of that folder
 pages = importlib.import_module("reproduce_shallow")
 relu = importlib.import_module("reproduce_relu")
+threshold = importlib.import_module("reproduce_threshold")
 
 
 def made(cell: plans.Cell, error: float) -> Record:
@@ -73,3 +74,17 @@ def test_what_is_no_power_of_the_samples_has_no_exponent() -> None:
     assert relu.falling([1e4, 1e5, 1e6], [1e-15, 1e-15, 1e-15]) == "-"
     assert relu.falling([1e4, 1e5, 1e6], [2.0, 0.2, 0.02]) == "-1.00"
     assert relu.without("biased-relu:D=5,m=3,N=10", "m") == "biased-relu:D=5,N=10"
+
+
+def test_angles_under_thresholds_have_their_exponent() -> None:
+    def angled(cell: plans.Cell) -> Record:
+        angle = 3 / float(dict(Name.parse(cell.task).options).get("N", 1e6)) ** 0.5
+        metrics = {"angle_error": angle}
+        stage = Stage(kind="Units", seconds=1.0, queries=0, samples=9, derivatives=0, moments=0, metrics=metrics)
+        return replace(made(cell, 0.0), metrics=metrics, claims=(stage,), queries=0, samples=9)
+
+    records = [angled(c) for c in plans.suite("high-threshold").cells()]
+    text = "\n".join(threshold.page({"high-threshold": records}))
+    assert text.count("like N^-0.50") == 3
+    assert "| 9.5e-03 → 9.5e-03 |" in text
+    assert not [line for line in text.splitlines() if line.startswith("##") and line.count("#") > 2]
