@@ -22,6 +22,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Self, cast
 
 import torch
@@ -147,9 +148,11 @@ def monomials(members: Tensor) -> tuple[Tensor, Tensor]:
 
 def subsets(m: int, sizes: range, like: Tensor) -> Tensor:
     """All sets of so many of m variables, as rows of 0 and 1."""
-    rows = [torch.combinations(torch.arange(m, device=like.device), k) for k in sizes if 0 < k <= m]
-    sets = [torch.zeros(len(r), m, device=like.device, dtype=like.dtype).scatter(1, r, 1.0) for r in rows]
-    return torch.cat([torch.zeros(1 if 0 in sizes else 0, m, device=like.device, dtype=like.dtype), *sets])
+    sets = [members for k in sizes for members in combinations(range(m), k)]
+    rows = torch.zeros(len(sets), m, device="cpu", dtype=like.dtype)
+    for row, members in zip(rows, sets, strict=True):
+        row[list(members)] = 1.0
+    return rows.to(like.device)
 
 
 def coefficients(name: str, t: float, order: int, rate: float = 1.0) -> list[float]:

@@ -119,16 +119,18 @@ def undone(given: Whitened, rows: Array, shift: float, starts: int) -> Found:
 
 
 def on_the_sphere(b: Tensor, m: int, run: Run) -> Found:
-    """Maxima of (5) from many starts, and B there as their c_i."""
-    z = ascended(b, run.sphere(TRIES * m, b.shape[0]))
-    heights = torch.einsum("abcd,ra,rb,rc,rd->r", b, z, z, z, z)
-    kept: list[int] = []
-    for row in heights.argsort(descending=True).tolist():
-        if len(kept) < m and not (kept and float((z[kept] @ z[row]).abs().max()) > SAME):
-            kept.append(row)
-    if len(kept) < m:
-        raise GiveUp(f"{len(z)} starts ended in {len(kept)} of {m} maxima")
-    return Found(z[kept].T, heights[kept], len(z))
+    """Maxima of (5) from rounds of starts orthogonal to those found, and B there as their c_i."""
+    found = b.new_empty(0, b.shape[0])
+    for rounds in range(1, TRIES + 1):
+        starts = run.sphere(2 * m, b.shape[0])
+        starts = starts - starts @ found.T @ found
+        for end in ascended(b, starts / starts.norm(dim=1, keepdim=True)):
+            if len(found) < m and not bool(((found @ end).abs() > SAME).any()):
+                found = torch.cat([found, end[None]])
+        if len(found) == m:
+            heights = torch.einsum("abcd,ra,rb,rc,rd->r", b, *[found] * 4)
+            return Found(found.T, heights, 2 * m * rounds)
+    raise GiveUp(f"{2 * m * TRIES} starts ended in {len(found)} of {m} maxima")
 
 
 def ascended(b: Tensor, z: Tensor) -> Tensor:

@@ -160,7 +160,7 @@ def known(m: int, unit: str, polynomial: str) -> tuple[Oracle, Units]:
     return oracle_of(task.draw(0), task.spec), task.draw(0).units
 
 
-@pytest.mark.parametrize(("m", "polynomial"), [(4, "pairs"), (12, "or"), (12, "pairs"), (2, "intersection")])
+@pytest.mark.parametrize(("m", "polynomial"), [(4, "pairs"), (9, "or"), (12, "or"), (12, "pairs"), (2, "intersection")])
 def test_a_polynomial_is_fitted(m: int, polynomial: str) -> None:
     oracle, units = known(m, "step", polynomial)
     found = polynomial_fit.fit_queries(oracle, units, Run.seeded(0), unit="step")
