@@ -224,7 +224,7 @@ def test_every_start_ends_at_an_even_unit() -> None:
 
 @pytest.mark.slow
 def test_planes_are_found_without_linear_terms() -> None:
-    record = played("threshold-plane:starts=1", "D=4,m=4,t=0,polynomial=no-linear")
+    record = played("threshold-plane:starts=1,gaussians=3000", "D=3,m=3,t=0,polynomial=no-linear")
     assert record.claims[-1].metrics["weight_error_median"] < 0.01
 
 
