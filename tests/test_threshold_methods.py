@@ -135,7 +135,9 @@ def permuted(x: Tensor) -> Tensor:
 
 
 @pytest.mark.parametrize("teacher", [constant, permuted])
-@pytest.mark.parametrize("method", ["threshold-correlation", "threshold-boundary:source=samples", "threshold-boundary"])
+@pytest.mark.parametrize(
+    "method", ["threshold-correlation", "threshold-boundary:source=samples", "threshold-boundary:rays=20"]
+)
 def test_functions_without_units_are_given_up(teacher: object, method: str) -> None:
     oracle = oracle_of(teacher, registry.task("threshold:D=4,m=3,N=50000").spec)
     with pytest.raises(GiveUp):
