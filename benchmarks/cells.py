@@ -29,6 +29,12 @@ CELLS = [
     "hermite-fused:order=2,moments=exact | biased-relu:D=4,m=8,s_min=0.1",
     "peel | pyramid:D=20,widths=16-10-5",
     "peel | pyramid:D=20,widths=18-14-10-5,output=identity",
+    "threshold-correlation | threshold:N=100000",
+    "threshold-correlation:source=moments,objective=all | threshold:D=10,m=10,activation=relu,polynomial=linear",
+    "threshold-boundary | threshold:polynomial=monotone,weights=mild",
+    "threshold-boundary:source=samples | threshold:N=100000",
+    "threshold-plane:steps=25,gaussians=1000 | threshold:D=2,m=2,t=0.5",
+    "threshold-graph | threshold:D=9,m=3,t=1.0,N=100000,activation=exponential,polynomial=monotone,weights=blocks",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

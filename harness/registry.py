@@ -33,6 +33,10 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
+        "threshold-correlation": "paramid.methods.threshold_correlation:ThresholdCorrelation",
+        "threshold-boundary": "paramid.methods.threshold_boundary:ThresholdBoundary",
+        "threshold-plane": "paramid.methods.threshold_plane:ThresholdPlane",
+        "threshold-graph": "paramid.methods.threshold_graph:ThresholdGraph",
         "hermite-jennrich": "paramid.methods.hermite_jennrich:HermiteJennrich",
         "cp-als": "paramid.methods.cp_als:AlternatingLeastSquares",
         "relu-regression": "paramid.methods.relu_regression:ReluRegression",
@@ -41,6 +45,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "tasks": {
         "shallow": "paramid.tasks.shallow:Shallow",
+        "threshold": "paramid.tasks.threshold:Threshold",
         "biased-relu": "paramid.tasks.biased_relu:BiasedRelu",
         "pyramid": "paramid.tasks.pyramid:Pyramid",
     },

@@ -44,3 +44,16 @@ class Spec:
     def shallow(self) -> bool:
         """One hidden layer below a linear output."""
         return len(self.widths) == 1 and self.activations[1:] == ("identity",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ThresholdSpec(Spec):
+    """Units u(⟨w_i, x⟩ - t) under a polynomial of as many variables: u, t and its rate are told, the polynomial is not.
+
+    Where the polynomial is linear and the units are activations, `activations` say so and the teacher is a network.
+    """
+
+    unit: str  # "step", "relu", "sigmoid", "exponential", "abs" or "cosh"
+    threshold: float
+    rate: float = 1.0  # of "exponential" and "cosh"
+    weights: str = "unit"  # "orthonormal"; "blocks": indicators of disjoint blocks of inputs

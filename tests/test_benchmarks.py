@@ -90,6 +90,11 @@ def test_every_kernel_runs(name: str) -> None:
                 r"most exact: hermite-fused on 3x2",
             ],
         ),
+        (
+            "thresholds",
+            "--D 3 --iterations 6 --offsets 50",
+            [r"in 6 iterations", r"plane: 0.1 -> \S+e-1[3-6]", r"all 3 units and P from nothing, \S+e-1[3-6]"],
+        ),
     ],
 )
 def test_what_is_measured_side_by_side_runs(

@@ -16,9 +16,11 @@ SMALL = {
     "sgd": "sgd:N=200,steps=300",
     "hermite-fused": "hermite-fused:rounds=1,N=5000",
     "cp-als": "cp-als:starts=1,iterations=50",
+    "threshold-plane": "threshold-plane:starts=1,steps=20,gaussians=500",
     "shallow": "shallow:D=6,m=3",
     "biased-relu": "biased-relu:D=5,m=3,N=2000",
     "pyramid": "pyramid:D=8,widths=6-4-3",
+    "threshold": "threshold:D=4,m=3,N=20000",
 }
 METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
 TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce import biased_relu, pages, shallow
+from benchmarks.reproduce import biased_relu, high_threshold, pages, shallow
 from benchmarks.reproduce.__main__ import PAGES
 from paramid import Status, plans
 from paramid.naming import Name
@@ -85,3 +85,16 @@ def test_what_is_no_power_of_the_samples_has_no_exponent() -> None:
     assert biased_relu.falling([1e4, 1e5, 1e6], [1e-15, 1e-15, 1e-15]) == "-"
     assert biased_relu.falling([1e4, 1e5, 1e6], [2.0, 0.2, 0.02]) == "-1.00"
     assert biased_relu.without("biased-relu:D=5,m=3,N=10", "m") == "biased-relu:D=5,N=10"
+
+
+def test_angles_under_thresholds_have_their_exponent() -> None:
+    def angled(cell: plans.Cell) -> Record:
+        angle = 3 / float(dict(Name.parse(cell.task).options).get("N", 1e6)) ** 0.5
+        metrics = {"angle_error": angle}
+        stage = Stage(kind="Units", seconds=1.0, queries=0, samples=9, derivatives=0, moments=0, metrics=metrics)
+        return replace(made(cell, 0.0), metrics=metrics, claims=(stage,), queries=0, samples=9)
+
+    records = [angled(c) for c in plans.suite("high-threshold").cells()]
+    text = "\n".join(pages.lines(high_threshold.PAGE, {"high-threshold": records}))
+    assert text.count("like N^-0.50") == 3
+    assert "| 9.5e-03 → 9.5e-03 |" in text

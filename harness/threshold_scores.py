@@ -1,0 +1,69 @@
+"""How far claimed threshold units are from the true ones, up to order and, for even units, sign."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from paramid import judging, streams
+from paramid.claims import Claim, Directions
+from paramid.judging import CAP, Metrics
+from paramid.network import Network
+from paramid.thresholds import Thresholded, Units
+
+PROBES = 512  # points at which two polynomials are compared
+
+
+def units_of(claim: Claim) -> Units | None:
+    """The units of a claim; of directions with zeros for what they do not say."""
+    if isinstance(claim, Thresholded):
+        return claim.units
+    if isinstance(claim, Network):
+        return Units(claim.weights[0], -claim.biases[0], claim.weights[1][:, 0])
+    if isinstance(claim, Directions):
+        nothing = claim.columns.new_zeros(claim.columns.shape[1])
+        return Units(claim.columns, nothing, nothing)
+    return claim if isinstance(claim, Units) else None
+
+
+def score(teacher: Thresholded, claim: Units, *, even: bool, bare: bool) -> tuple[Metrics, float]:
+    """Errors of units matched up to sign, and the largest of them; of directions alone with `bare`."""
+    truth, length = teacher.units, claim.columns.norm(dim=0)
+    length = torch.where(length > 0, length, torch.ones_like(length))
+    a, b = unit(truth.columns), unit(claim.columns)
+    metrics = judging.score_directions(a, b)
+    metrics["angle_error"] = 2 * math.asin(min(metrics["weight_error"] / 2, 1.0))
+    if bare:
+        return metrics, metrics["weight_error"]
+    rows, cols, signs = judging.match(a, b, None)
+    scale = length[cols] if teacher.unit == "relu" else torch.ones_like(length[cols])
+    found = claim.thresholds[cols] / (length[cols] if teacher.unit in ("relu", "step") else 1.0)
+    missing = len(rows) < a.shape[1]
+    metrics["threshold_error"] = largest(truth.thresholds[rows] - found, missing)
+    metrics["coefficient_error"] = largest(truth.coefficients[rows] - claim.coefficients[cols] * scale, missing)
+    right = torch.ones_like(signs) if even else (signs > 0).to(signs)
+    metrics["sign_accuracy"] = float(right.sum()) / a.shape[1]
+    names = ("weight_error", "threshold_error", "coefficient_error")
+    return metrics, max(metrics[name] for name in names)
+
+
+def largest(gaps: Tensor, missing: bool) -> float:
+    """The largest of the gaps, at least √2 where something is missing."""
+    return max(float(gaps.abs().max()) if len(gaps) else 0.0, CAP if missing else 0.0)
+
+
+def polynomial_error(truth: Thresholded, claim: Thresholded) -> float:
+    """Max |P - P̂| over points of [0, 1]^m, with claimed units in the true ones' order and others at 0."""
+    rows, cols, _ = judging.match(unit(truth.columns), unit(claim.columns), None)
+    m = len(truth.thresholds)
+    x = torch.rand(PROBES, m, generator=streams.generator(0, "polynomial"), device="cpu", dtype=torch.float64)
+    y = x.new_zeros(PROBES, len(claim.thresholds)).index_copy(1, cols, x[:, rows])
+    return float((truth.polynomial(x) - claim.polynomial(y)).abs().max())
+
+
+def unit(columns: Tensor) -> Tensor:
+    """Columns of length 1; zeros stay."""
+    length = columns.norm(dim=0)
+    return columns / torch.where(length > 0, length, torch.ones_like(length))

@@ -1,0 +1,132 @@
+"""`threshold-correlation`: the lowest layer under high thresholds, by correlation and by a search for its angle.
+
+    1. T_1, T_2, T_4 of f, from samples, queries or exactly           (threshold_correlations)
+    2. directions and linear coefficients by minima of quartics       (quartic_minima)
+    3. signs from T_1
+    4. with stage=2: angles brought down one by one by queries        (angle_search)
+
+Stage 1 sees P through its linear part alone and claims units, no function; where the teacher is a network and moments
+are exact, that network. An error of stage 1 is 5 to 8 m / √N for orthonormal weights and t from 2 to 3.
+
+Reference: Goel & Panigrahy, arXiv:1903.09231, §2, Appendix B.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+import torch
+from torch import Tensor
+
+from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
+from paramid.methods import angle_search, quartic_minima
+from paramid.methods import threshold_correlations as correlations
+from paramid.methods.hermite_moments import Moments
+from paramid.spec import ThresholdSpec
+from paramid.thresholds import EVEN, Units, coefficients
+
+OBJECTIVES = ("one", "all", "sphere")
+SIGNLESS = 0.2  # of s_i c_i: below, a sign is a guess
+
+
+@dataclass(frozen=True)
+class ThresholdCorrelation:
+    """Directions under high thresholds by Hermite correlations, refined by estimates of their angle (the paper)."""
+
+    source: str = "samples"  # or "queries", "moments"
+    stage: int = 1
+    objective: str = "one"  # or "all", "sphere" for orthonormal weights
+    N: int | None = None  # all samples granted
+    margin: float = 4.0  # Λ, more than 1 / min c_i
+    gamma: float = 0.01
+    offsets: int = 200  # for an estimate of an angle
+    stride: float = 1.1  # of a perturbation; the paper's 0.1 takes ten times as many
+    iterations: int = 300
+    tolerance: float = 1e-6  # of an angle
+    acceptance: str = "corrected"  # or "printed", which accepts nothing
+
+    version: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        choices = {"source": tuple(correlations.SOURCES), "objective": OBJECTIVES, "stage": (1, 2)}
+        for name, known in (choices | {"acceptance": tuple(angle_search.ACCEPTANCE)}).items():
+            if getattr(self, name) not in known:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(map(str, known))} was wanted")
+        for name in ("N", "margin", "gamma", "offsets", "stride", "iterations", "tolerance"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise ValueError(f"{name} is {value}; a positive number was wanted")
+
+    @property
+    def access(self) -> frozenset[Access]:
+        """What correlations are taken from, and queries for stage 2."""
+        return frozenset({correlations.SOURCES[self.source], *([Access.QUERIES] if self.stage == 2 else [])})
+
+    def declines(self, spec: Spec) -> str | None:
+        """Units whose Hermite coefficients are no zeros; for stage 2 such as are exactly constant below t."""
+        if reason := correlations.unfit(spec, even=self.objective == "sphere"):
+            return reason
+        told = cast("ThresholdSpec", spec)
+        if self.objective == "sphere" and told.weights != "orthonormal":
+            return "the search on the sphere needs orthonormal weights"
+        if self.stage == 2:
+            return angle_search.unfit(told)
+        return None
+
+    def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 4."""
+        spec = cast("ThresholdSpec", oracle.spec)
+        moments = correlations.correlate(oracle, run, source=self.source, rows=self.N)
+        found, first, sign = self.minima(moments, spec, run)
+        yield Directions(found.columns, stats={"starts": found.starts, "noise": moments.noise[2]})
+        if first is None:
+            return
+        w, c = found.columns * settled(quartic_minima.signs(found, sign * first)), sign * found.coefficients
+        yield self.units(w, c, spec)
+        if self.stage == 2:
+            yield from self.refined(oracle, run, w, c)
+
+    def minima(
+        self, moments: Moments, spec: ThresholdSpec, run: Run
+    ) -> tuple[quartic_minima.Found, Tensor | None, float]:
+        """Stage 2, T_1 / u_1 if it tells signs, and the sign of all c_i."""
+        m = spec.widths[0]
+        assert m is not None  # declined otherwise
+        if self.objective == "sphere":
+            u = coefficients(spec.unit, spec.threshold, 5, spec.rate)
+            even = spec.unit in EVEN
+            found = quartic_minima.on_the_sphere(moments.full(4) / u[4], m, run)
+            return found, None if even else moments.full(1) / u[1], 1.0
+        known = correlations.normalised(moments, spec)
+        given = quartic_minima.whitened(known.second, known.fourth, m)
+        if self.objective == "one":
+            found = quartic_minima.one_by_one(given, run, margin=self.margin)
+        else:
+            found = quartic_minima.at_once(given, run, margin=self.margin, gamma=self.gamma)
+        return found, known.first, known.sign
+
+    def units(self, w: Tensor, c: Tensor, spec: ThresholdSpec) -> Claim:
+        """What stage 1 believes: a network where nothing was estimated."""
+        t = torch.full_like(c, spec.threshold)
+        if spec.shallow and self.source == "moments":
+            return Network.shallow(w, -t, spec.activation, c)
+        return Units(w, t, c)
+
+    def refined(self, oracle: Oracle, run: Run, w: Tensor, c: Tensor) -> Iterator[Claim]:
+        """Stage 4, a claim for every unit."""
+        spec = cast("ThresholdSpec", oracle.spec)
+        fired = angle_search.firing(oracle, run)
+        for i in range(w.shape[1]):
+            search = angle_search.refine_estimate(
+                fired, w[:, i], run, reach=spec.threshold + 3, offsets=self.offsets, stride=self.stride,
+                iterations=self.iterations, tolerance=self.tolerance, acceptance=self.acceptance,
+            )  # fmt: skip
+            w = torch.cat([w[:, :i], search.direction[:, None], w[:, i + 1 :]], dim=1)
+            yield Units(w, torch.full_like(c, spec.threshold), c, stats={"iterations": search.iterations})
+
+
+def settled(found: Tensor) -> Tensor:
+    """±1 for numbers that should be it."""
+    if not float(found.abs().min()) > SIGNLESS:
+        raise GiveUp(f"first correlations leave the sign of a unit open: {float(found.abs().min()):.2f} instead of 1")
+    return found.sign()
