@@ -11,7 +11,24 @@ from typing import NoReturn
 
 import paramid
 from paramid import registry
-from paramid.commands import DONE, FAILED, STOPPED, USAGE, check, compare, listing, new, plot, run, show, table
+from paramid.commands import (
+    DONE,
+    FAILED,
+    STOPPED,
+    USAGE,
+    board,
+    check,
+    compare,
+    listing,
+    new,
+    plot,
+    publish,
+    run,
+    show,
+    submit,
+    table,
+    verify,
+)
 from paramid.naming import UsageError
 from paramid.store import StoreError
 
@@ -24,6 +41,10 @@ COMMANDS: dict[str, ModuleType] = {
     "show": show,
     "table": table,
     "plot": plot,
+    "publish": publish,
+    "board": board,
+    "submit": submit,
+    "verify": verify,
 }
 
 
