@@ -23,8 +23,8 @@ BOARD: dict[str, str] = {
     "cost": "`seconds` inside the method (judging excluded), or rows of the teacher: queries, samples, derivatives and "
     "moments together",
     "target": f"`error` of a claim within {', '.join(f'{t:g}' for t in TARGETS)}",
-    "reached": "the first claim within the target, at what it had cost. Claims stand where a run ended by itself or was "
-    "cut off by its time or rows; a run that raised, crashed, gave up or was declined reached nothing",
+    "reached": "the first claim within the target, at what it had cost. Claims stand where a run ended by itself or "
+    "was cut off by its time or rows; a run that raised, crashed, gave up or was declined reached nothing",
     "not run": "a seed that others ran on the task counts as a failure, at the most that anybody spent on it",
     "expected cost": "Σ cost of all seeds, until the target or in whole where it was not reached, over the number of "
     "seeds that reached it (COCO's expected running time); infinite where none did",

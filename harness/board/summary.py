@@ -47,27 +47,27 @@ class Cell:
         """Of the median error."""
         return median_interval([error(r.metrics) for r in self.records])
 
-    @property
+    @cached_property
     def identified(self) -> int:
         """How many seeds."""
         return sum(map(identified, self.records))
 
-    @property
+    @cached_property
     def share(self) -> Interval:
         """Of the seeds identified."""
         return wilson(self.identified, len(self.records))
 
-    @property
+    @cached_property
     def seconds(self) -> float:
         """The median."""
         return median([r.seconds for r in self.records])
 
-    @property
+    @cached_property
     def rows(self) -> float:
         """The median of all rows of the teacher."""
         return median([cost(r, "queries") for r in self.records])
 
-    @property
+    @cached_property
     def state(self) -> str:
         """A key of `MARKS`: the judge's word, or the commonest ending where nothing was identified."""
         if self.identified:
@@ -79,7 +79,7 @@ class Cell:
             return "gave up"
         return WORDS.get(ending, "not identified")
 
-    @property
+    @cached_property
     def level(self) -> int | None:
         """The colour: two orders of magnitude each, 0 above 1e-2 and 7 below 1e-14."""
         return None if math.isinf(self.error) else min(7, max(0, math.floor(-math.log10(self.error) / 2 + 1e-9)))
@@ -184,14 +184,16 @@ def family(task: str) -> str:
 
 def inputs(task: str) -> float:
     """D: what its name says, or its family by default; NaN where neither is known."""
-    source = sources.of("tasks", task)
-    told = options(task).get("D", source.literal("D") if source else None)
+    told: object = options(task).get("D")
+    if told is None and (source := sources.of("tasks", task)):
+        told = source.literal("D")
     return float(told) if isinstance(told, int | float) else math.nan
 
 
 def size(task: str) -> str:
     """The class of its input."""
-    return next((words for words, most in SIZES.items() if inputs(task) < most), "unknown")
+    d = inputs(task)
+    return next((words for words, most in SIZES.items() if d < most), "unknown")
 
 
 def tally(cells: Iterable[Cell]) -> tuple[int, int]:
