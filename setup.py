@@ -11,5 +11,5 @@ setup(
         for package, folder in FOLDERS.items()
         for name in (package, *(f"{package}.{sub}" for sub in find_packages(folder)))
     ],
-    package_data={"paramid": ["py.typed", "suites/*.toml", "templates/*.py"]},
+    package_data={"paramid": ["py.typed", "suites/*.toml", "templates/*.py", "board/*.css", "board/*.js"]},
 )

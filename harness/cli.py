@@ -11,7 +11,25 @@ from typing import NoReturn
 
 import paramid
 from paramid import registry
-from paramid.commands import DONE, FAILED, STOPPED, USAGE, check, compare, listing, new, plot, regress, run, show, table
+from paramid.commands import (
+    DONE,
+    FAILED,
+    STOPPED,
+    USAGE,
+    board,
+    check,
+    compare,
+    listing,
+    new,
+    plot,
+    publish,
+    regress,
+    run,
+    show,
+    submit,
+    table,
+    verify,
+)
 from paramid.naming import UsageError
 from paramid.store import StoreError
 
@@ -25,6 +43,10 @@ COMMANDS: dict[str, ModuleType] = {
     "table": table,
     "plot": plot,
     "regress": regress,
+    "publish": publish,
+    "board": board,
+    "submit": submit,
+    "verify": verify,
 }
 
 

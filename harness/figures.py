@@ -27,13 +27,17 @@ Point = tuple[float, float]
 Chart = tuple[list[str], list[tuple[str, str, str]]]  # marks; of each method its name, its result and its endings
 
 
-def curves(records: Sequence[Record], over: str = "seconds") -> str:
-    """(1) over seconds, or over the rows of the teacher: one panel for each task."""
+def curves(records: Sequence[Record], over: str = "seconds", *, seeds: bool = True) -> str:
+    """(1) over seconds, or over the rows of the teacher: one panel for each task; without `seeds` the medians alone."""
     if over not in UNITS:
         raise UsageError(f"curves go over {' or '.join(UNITS)}, not {over!r}")
     if all(math.isinf(error(s.metrics)) for r in records for s in r.claims):
         raise UsageError("no claim has an error to draw")
-    return _drawn(records, (), f"Error over {over}", lambda title, ours, looks: _curves(title, ours, looks, over))
+
+    def panel(title: str, ours: Lines, looks: Mapping[str, Style]) -> Chart:
+        return _curves(title, ours, looks, over, seeds)
+
+    return _drawn(records, (), f"Error over {over}", panel)
 
 
 def scaling(records: Sequence[Record], over: str = "m") -> str:
@@ -62,8 +66,8 @@ def _drawn(
     return svg.document(WIDTH, height, *marks, label=label, about=". ".join(about))
 
 
-def cost(stage: Stage, over: str) -> float:
-    """What a claim had cost: its seconds, or every row of the teacher."""
+def cost(stage: Stage | Record, over: str) -> float:
+    """What a claim had cost, or a whole run did: its seconds, or every row of the teacher."""
     return stage.seconds if over == "seconds" else float(sum(getattr(stage, name) for name in COSTS))
 
 
@@ -86,7 +90,7 @@ def steps(points: Sequence[Point]) -> list[Point]:
     return [*points[:1], *(corner for (_, a), (x, b) in pairwise(points) for corner in ((x, a), (x, b)))]
 
 
-def _curves(title: str, ours: Lines, looks: Mapping[str, Style], over: str) -> Chart:
+def _curves(title: str, ours: Lines, looks: Mapping[str, Style], over: str, seeds: bool) -> Chart:
     traces = {name: [trace(r, over) for r in group] for name, group in ours.items()}
     every = [point for group in traces.values() for one in group for point in one]
     x = Scale.around([c for c, _ in every], LEFT, RIGHT)
@@ -94,9 +98,9 @@ def _curves(title: str, ours: Lines, looks: Mapping[str, Style], over: str) -> C
     drawn, words = [axes(x, y, title=title, across=UNITS[over], up="error")], []
     for name, group in ours.items():
         look, bold = looks[name], best_so_far(traces[name])
-        for points in (one for one in traces[name] if one):
-            drawn += [look.line([(x(c), y(e)) for c, e in steps(points)], width=1, opacity=0.45)]
-        drawn += [_claim(record, stage, look, x, y, over) for record in group for stage in record.claims]
+        if seeds:
+            drawn += [look.line([(x(c), y(e)) for c, e in steps(t)], width=1, opacity=0.45) for t in traces[name] if t]
+            drawn += [_claim(record, stage, look, x, y, over) for record in group for stage in record.claims]
         drawn += [look.line([(x(c), y(e)) for c, e in steps(bold)], width=2.5)] if bold else []
         reached = f"error {said(bold[-1][1])} at {shown(bold[-1][0])}" if bold else "no error at the median"
         words += [(name, reached, endings(group))]

@@ -4,6 +4,7 @@ import types
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
+from functools import lru_cache
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -21,6 +22,7 @@ class Name:
     options: tuple[tuple[str, str], ...] = ()
 
     @classmethod
+    @lru_cache(4096)
     def parse(cls, text: str) -> "Name":
         """Split `base:option=value,…`."""
         base, _, rest = text.strip().partition(":")

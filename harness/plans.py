@@ -134,15 +134,16 @@ def suite(name: str) -> Suite:
 
 
 def read_suite(name: str, text: str) -> Suite:
-    """A suite from its TOML text; unknown keys are refused."""
+    """A suite from its TOML text; unknown keys are refused. A grid without methods takes the suite's."""
     try:
         plain = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"suite {name}: {error}") from error
-    _only(plain, {"version", "about", "grid"}, f"suite {name}")
+    _only(plain, {"version", "about", "methods", "grid"}, f"suite {name}")
     grids = []
     for table in plain["grid"]:
         _only(table, {"over", *(f.name for f in fields(Grid))}, f"suite {name}, grid")
+        table.setdefault("methods", plain.get("methods", []))
         for part in ("methods", "tasks"):
             table[part] = spread(table[part], table.get("over", {}))
         table.pop("over", None)

@@ -26,7 +26,6 @@ from paramid.uncertainty import CONFIDENCE, DRAWS, Array, Interval
 
 TARGETS = (1e-2, 1e-4, 1e-8)
 CEILING = 1000.0  # T
-CHUNK = 100  # resamples held at once
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,9 @@ def ranks(values: Array) -> Array:
 
 
 def standings(trials: Trials, draws: int = DRAWS, confidence: float = CONFIDENCE) -> list[Standing]:
-    """Every method's place, best first."""
+    """Every method's place, best first; none where there is nothing to compare."""
+    if not trials.methods or not trials.tasks:
+        return []
     whole = scores(expected_cost(trials.spent, trials.hit))
     drawn = resampled_scores(trials, draws)
     places, edge = ranks(drawn), (1 - confidence) / 2
@@ -115,18 +116,21 @@ def standings(trials: Trials, draws: int = DRAWS, confidence: float = CONFIDENCE
 def resampled_scores(trials: Trials, draws: int = DRAWS) -> Array:
     """(3) for resampled tasks and seeds, (draws, methods)."""
     rng = np.random.default_rng(0)
-    _, tasks, seeds, _ = trials.spent.shape
-    held = (~np.isnan(trials.spent[..., 0])).any(axis=0).sum(axis=-1)  # seeds of each task
-    made = []
-    for first in range(0, draws, CHUNK):
-        count = min(CHUNK, draws - first)
-        task = rng.integers(tasks, size=(count, tasks))
-        seed = (rng.random((count, tasks, seeds)) * held[task][..., None]).astype(np.int64)
-        spent = trials.spent[:, task[..., None], seed].swapaxes(0, 1)
-        hit = trials.hit[:, task[..., None], seed].swapaxes(0, 1)
-        spare = np.arange(seeds) >= held[task][..., None]  # beyond a task's own seeds
-        made.append(scores(expected_cost(np.where(spare[:, None, :, :, None], np.nan, spent), hit)))
-    return np.concatenate(made)
+    methods, tasks, _, _ = trials.spent.shape
+    there = ~np.isnan(trials.spent)
+    spent, hit = np.where(there, trials.spent, 0.0), (trials.hit & there).astype(np.float64)
+    held = there[..., 0].any(axis=0).sum(axis=-1)  # seeds of each task
+    chosen = rng.integers(tasks, size=(draws, tasks))
+    total = np.zeros((draws, methods))
+    for task, count in enumerate(held):
+        draw = np.nonzero(chosen == task)[0]  # once for every time that the task was chosen
+        times = rng.multinomial(count, np.full(count, 1 / max(count, 1)), size=len(draw)).astype(np.float64)
+        ours = [np.tensordot(times, part[:, task, :count], axes=(1, 1)) for part in (spent, hit)]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            costs = np.where(ours[1] > 0, ours[0] / ours[1], np.inf)
+        np.add.at(total, draw, scores(costs[..., None, :]))
+    whole: Array = total / tasks
+    return whole
 
 
 def _between(values: Array, edge: float) -> Interval:

@@ -54,6 +54,7 @@ class Record:
     provenance: Mapping[str, object] = field(default_factory=dict)
     traceback: str = ""
     printed: str = ""
+    judge_inputs: int = 10_000  # rows over which outputs were compared
 
     @property
     def answered(self) -> bool:

@@ -110,7 +110,7 @@ def panels(records: Sequence[Record], axes: Collection[str] = ()) -> Lines:
     """Records by what their tasks are beside `axes`; one panel where `axes` alone tell the tasks apart."""
     groups: dict[Name, list[Record]] = defaultdict(list)
     tasks: dict[tuple[object, ...], set[str]] = defaultdict(set)
-    for record in sorted(records, key=lambda r: (_order(r.task), r.key)):
+    for record in sorted(records, key=lambda r: (order(r.task), r.key)):
         name, given = Name.parse(record.task), options(record.task)
         groups[Name(name.base, tuple(o for o in name.options if o[0] not in axes))].append(record)
         tasks[name.base, *(given.get(axis) for axis in axes)].add(record.task)
@@ -154,7 +154,8 @@ def endings(records: Sequence[Record]) -> str:
     return f"{sum(map(identified, records))}/{len(records)} identified; {told}"
 
 
-def _order(task: str) -> tuple[object, ...]:
+def order(task: str) -> tuple[object, ...]:
+    """The place of a task among others: by its family, then by its options as numbers."""
     name = Name.parse(task)
     values = [(option, number(text)) for option, text in name.options]
     return name.base, tuple((option, math.inf if math.isnan(v) else v) for option, v in values), task

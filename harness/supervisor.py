@@ -98,6 +98,7 @@ class Transcript:
             provenance=provenance,
             traceback=ended.get("traceback", ""),
             printed=printed,
+            judge_inputs=self.cell.judge_inputs,
             **costs,
         )
         return Outcome(record, self.claim)

@@ -48,7 +48,8 @@ def _row(group: Sequence[Record]) -> Row:
     for name in ("seconds", "queries", "samples", "derivatives", "moments", "peak_mb"):
         row[name] = median(getattr(r, name) for r in group)
     counts = Counter(r.status.key for r in group)
-    row["status"] = ", ".join(f"{n} {key}" if len(counts) > 1 else key for key, n in counts.most_common())
+    ended = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    row["status"] = ", ".join(f"{n} {key}" if len(counts) > 1 else key for key, n in ended)
     return row
 
 

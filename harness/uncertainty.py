@@ -42,17 +42,20 @@ def median(values: Sequence[float]) -> float:
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE, draws: int = DRAWS) -> Interval:
     """(2)."""
-    sample = _worst(values)
-    medians = np.sort(_medians(sample[resamples(len(sample), draws)]))
+    sample = np.sort(_worst(values))
+    below, above = middles(len(sample), draws)
+    medians = np.sort((sample[below] + sample[above]) / 2)
     edge = (1 - confidence) / 2
     low, high = math.floor(edge * draws), math.ceil((1 - edge) * draws) - 1
     return float(medians[low]), float(medians[high])
 
 
 @cache
-def resamples(count: int, draws: int, stream: int = 0) -> NDArray[np.int64]:
-    """Indices of `draws` resamples of `count` things, with replacement; never to be written into."""
-    return np.random.default_rng((count, draws, stream)).integers(count, size=(draws, count))
+def middles(count: int, draws: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Places of the two middle values of `draws` resamples of `count` sorted ones; never to be written into."""
+    drawn = np.random.default_rng((count, draws)).integers(count, size=(draws, count))
+    drawn.sort(axis=1)
+    return drawn[:, (count - 1) // 2], drawn[:, count // 2]
 
 
 def _worst(values: Sequence[float]) -> Array:

@@ -86,7 +86,7 @@ def test_the_wheel_holds_the_tree(tmp_path: Path) -> None:
     wanted = set()
     for folder, package in FOLDERS.items():
         for path in (ROOT / folder).rglob("*"):
-            if path.suffix in (".py", ".toml", ".typed"):
+            if path.suffix in (".py", ".toml", ".typed", ".css", ".js"):
                 wanted.add(f"{package}/{path.relative_to(ROOT / folder)}")
     assert packed == wanted
 

@@ -1,0 +1,109 @@
+"""The board as data: leaderboard.json and leaderboard.csv, and what the page's script recomputes ranks from."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+
+from paramid.board.summary import Cell, Summary, family, size
+from paramid.ranking import CEILING, TARGETS, Standing, Trials
+from paramid.record import dump
+from paramid.selection import endings
+from paramid.trials import COST_KINDS, assisted
+
+DIGITS = 4  # of costs in the page's script: more than ranks can tell
+
+
+def as_json(summary: Summary) -> str:
+    """Standings and cells."""
+    boards = {
+        kind: {over: [_placed(s) for s in placed] for over, placed in both.items()}
+        for kind, both in summary.standings.items()
+    }
+    cells = [_cell(summary, cell) for cell in ordered(summary)]
+    told = ",\n".join(dump(cell) for cell in cells)
+    head = dump({"schema": 1, "targets": list(TARGETS), "boards": boards, "refused": summary.refused})
+    return f'{head[:-1]}, "cells": [\n{told}\n]}}\n'
+
+
+def as_csv(summary: Summary) -> str:
+    """A row for each method and task."""
+    rows = [_cell(summary, cell) for cell in ordered(summary)]
+    buffer = io.StringIO()
+    if rows:
+        writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return buffer.getvalue()
+
+
+def ordered(summary: Summary) -> list[Cell]:
+    """Every cell, task after task, methods in the order of the columns."""
+    return [
+        summary.cells[name, task] for task in summary.tasks for name in summary.columns if (name, task) in summary.cells
+    ]
+
+
+def script(summary: Summary, urls: dict[str, str]) -> str:
+    """The trials of every board, for the page's own ranking."""
+    methods = [
+        {"name": name, "url": urls[name], "device": name.partition(" on ")[2] or "cpu", "board": summary.kind.get(name)}
+        for name in summary.columns
+    ]
+    tasks = [{"name": task, "family": family(task), "size": size(task)} for task in summary.tasks]
+    boards = {
+        kind: {over: _trials(summary, made[over]) for over in COST_KINDS} for kind, made in summary.trials.items()
+    }
+    plain = {"targets": TARGETS, "ceiling": CEILING, "methods": methods, "tasks": tasks, "boards": boards}
+    text = json.dumps(plain, separators=(",", ":"), allow_nan=False)
+    return f"window.PARAMID = {text};\n"
+
+
+def _trials(summary: Summary, trials: Trials) -> dict[str, object]:
+    """Indices of methods and tasks, and of each pair its seeds: costs of the targets reached, then the whole cost."""
+    place = {name: i for i, name in enumerate(summary.columns)}
+    where = {task: i for i, task in enumerate(summary.tasks)}
+    runs = [[_seeds(trials, m, t) for t in range(len(trials.tasks))] for m in range(len(trials.methods))]
+    return {"methods": [place[n] for n in trials.methods], "tasks": [where[t] for t in trials.tasks], "runs": runs}
+
+
+def _seeds(trials: Trials, m: int, t: int) -> list[list[float]]:
+    """[targets reached, their costs …, the whole cost where one was not]."""
+    made = []
+    for costs, hits in zip(trials.spent[m, t], trials.hit[m, t], strict=True):
+        if math.isnan(costs[0]):
+            break
+        reached = int(hits.sum())
+        made.append([reached, *(_short(c) for c in costs[: min(reached + 1, len(costs))])])
+    return made
+
+
+def _short(value: float) -> float:
+    short = float(f"{value:.{DIGITS}g}")
+    return int(short) if short.is_integer() else short
+
+
+def _placed(s: Standing) -> dict[str, object]:
+    return {
+        "method": s.method, "assisted": assisted(s.method), "score": s.score, "score_interval": s.score_interval,
+        "rank": s.rank, "rank_interval": s.rank_interval, "group": s.group,
+    }  # fmt: skip
+
+
+def _cell(summary: Summary, cell: Cell) -> dict[str, object]:
+    low, high = cell.interval
+    share_low, share_high = cell.share
+    kind = summary.kind.get(cell.entrant) or ""
+    return {
+        "task": cell.task, "method": cell.entrant, "board": kind, "seeds": len(cell.records),
+        "identified": cell.identified, "identified_low": round(share_low, 6), "identified_high": round(share_high, 6),
+        "error": cell.error, "error_low": low, "error_high": high, "seconds": cell.seconds, "rows": cell.rows,
+        "state": cell.state, "endings": endings(cell.records), "checked": summary.checked([cell]),
+    }  # fmt: skip
+
+
+def sizes(files: dict[str, bytes]) -> str:
+    """How large a site is, for people."""
+    return f"{len(files)} files, {sum(map(len, files.values())) / 1e3:,.0f} kB"

@@ -1,0 +1,67 @@
+"""HTML by hand: every word is escaped, children are markup."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import re
+from collections.abc import Iterable
+
+from paramid.svg import FORBIDDEN
+
+
+def escaped(words: object) -> str:
+    """Words as HTML takes them."""
+    return html.escape(FORBIDDEN.sub("\ufffd", str(words)))
+
+
+def tag(name: str, /, *children: str, **attributes: object) -> str:
+    """`<name attribute="…">children</name>`; `class_` and `data_x` become `class` and `data-x`, None is left out."""
+    told = "".join(
+        f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escaped(value)}"')
+        for key, value in attributes.items()
+        if value is not None and value is not False
+    )
+    return f"<{name}{told}>{''.join(children)}</{name}>"
+
+
+def link(words: object, to: str, **attributes: object) -> str:
+    """A link."""
+    return tag("a", escaped(words), href=to, **attributes)
+
+
+def hidden(words: str) -> str:
+    """Words for those who listen."""
+    return tag("span", escaped(words), class_="vh")
+
+
+def table(caption: str, head: Iterable[str], rows: Iterable[Iterable[str]], **attributes: object) -> str:
+    """A plain table in a region that scrolls; the first cell of a row is its header."""
+    columns = "".join(tag("th", words, scope="col") for words in head)
+    body = "".join(
+        tag("tr", *(tag("td", c) if i else tag("th", c, scope="row") for i, c in enumerate(row))) for row in rows
+    )
+    whole = tag("table", tag("caption", escaped(caption)), tag("thead", tag("tr", columns)), tag("tbody", body))
+    return region(caption, whole, **attributes)
+
+
+def region(label: str, *children: str, **attributes: object) -> str:
+    """What may be wider than the page: it scrolls by itself, by keyboard too."""
+    return tag("div", *children, class_="scroll", role="region", aria_label=label, tabindex="0", **attributes)
+
+
+def marked(text: str) -> str:
+    """One line of Markdown: `code` alone is read."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped(text))
+
+
+def slugs(names: Iterable[str]) -> dict[str, str]:
+    """A file name for each name, the same wherever it is made; where two would be one, a hash tells them apart."""
+    made: dict[str, str] = {}
+    taken: dict[str, str] = {}
+    for name in sorted(set(names)):
+        slug = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-.")[:80] or "unnamed"
+        if taken.setdefault(slug.lower(), name) != name:
+            slug = f"{slug}-{hashlib.sha256(name.encode()).hexdigest()[:6]}"
+        made[name] = slug
+    return made

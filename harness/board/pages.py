@@ -1,0 +1,261 @@
+"""A page for each method, task and family: what it is, how it went, and every seed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from paramid.board import sources
+from paramid.board.markup import escaped, link, region, table, tag
+from paramid.board.matrix import shown_error, task_words
+from paramid.board.standings import badges, bar, rank, share
+from paramid.board.summary import MARKS, Cell, Summary, family
+from paramid.charts import shown
+from paramid.figures import UNITS, cost, curves, scaling
+from paramid.naming import UsageError
+from paramid.phase_map import phase_map
+from paramid.record import Record
+from paramid.selection import endings, error, identified, said, varying
+from paramid.trials import KINDS, declared
+
+MOST_LINES, MOST_SEEDS = 8, 300  # in a figure, on a page
+SEED_HEAD = ("seed", "ended", "error", "identified", "seconds", "rows", "MB", "key")
+
+
+def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, str]) -> str:
+    """A method's page."""
+    cells = summary.of(name)
+    base = name.partition(" on ")[0]
+    records = [r for cell in cells for r in cell.records]
+    kind = summary.kind.get(name)
+    needs = ", ".join(KINDS[k] for k in declared(base)) or "unknown here"
+    run = [words for k, words in KINDS.items() if any(getattr(r, k) for r in records)]
+    facts = {
+        "board": KINDS[kind] if kind else "none",
+        "may use": needs,
+        "used": ", ".join(run) or "nothing",
+        "limits": "; ".join(sorted({_limits(r) for r in records})[:4]),
+        "runs again": f"paramid run {base} TASK --seed SEED",
+    }
+    return "".join(
+        [
+            tag("p", "Method", class_="kind"),
+            tag("h1", escaped(name), badges(summary, name)),
+            _said("methods", base),
+            _facts(facts),
+            _places(summary, name),
+            tag("h2", "Before each task"),
+            _cells(cells, lambda c: tag("a", task_words(c.task), href=tasks[c.task], id=slugs[c.task]), "task"),
+            tag("h2", "Error over cost"),
+            _curves(
+                [replace(r, method=r.task, task=r.method) for c in _solved(cells) for r in c.records],
+                len(cells),
+                "tasks",
+            ),
+            _phases(records),
+            tag("h2", "Every seed"),
+            _seeds(summary, cells),
+        ]
+    )
+
+
+def task(summary: Summary, name: str, methods: dict[str, str], home: str) -> str:
+    """A task's page."""
+    cells = summary.before(name)
+    records = [r for cell in cells for r in cell.records]
+    obstacles = sorted({told for r in records for told in r.obstacles})
+    best = [c.entrant for c in cells if c.identified]
+    solved = ", ".join(best) if best else "nobody yet"
+    family_name = family(name)
+    return "".join(
+        [
+            tag("p", "Task of the family ", link(family_name, home), class_="kind"),
+            tag("h1", escaped(name)),
+            tag("p", f"Identified by: <b>{escaped(solved)}</b>.", class_="lead"),
+            tag("h2", "Who solves it"),
+            _cells(cells, lambda c: link(c.entrant, methods[c.entrant]), "method"),
+            tag("h2", "Error over cost"),
+            _curves([r for c in _solved(cells) for r in c.records], len(cells), "methods"),
+            tag("h2", "Definition"),
+            _said("tasks", family_name),
+            tag("h2", "What can be identified"),
+            _identifiable(obstacles),
+        ]
+    )
+
+
+def of_family(summary: Summary, name: str, tasks: dict[str, str]) -> str:
+    """A family's page."""
+    ours = [t for t in summary.tasks if family(t) == name]
+    records = [r for t in ours for c in summary.before(t)[:MOST_LINES] for r in c.records]
+    rows = []
+    for t in ours:
+        cells = summary.before(t)
+        found = [c.entrant for c in cells if c.identified]
+        told = escaped(", ".join(found[:4]) + (f" and {len(found) - 4} more" if len(found) > 4 else "")) or "nobody yet"
+        rows.append((tag("a", task_words(t), href=tasks[t]), f"{len(found)} of {len(cells)}", told))
+    return "".join(
+        [
+            tag("p", "Family of tasks", class_="kind"),
+            tag("h1", escaped(name)),
+            _said("tasks", name),
+            tag("h2", "Its tasks"),
+            table("Tasks and who identifies them", ("task", "methods that identify", "best first"), rows),
+            _growth(records),
+        ]
+    )
+
+
+def _limits(r: Record) -> str:
+    units = {"seconds": "s", "queries": "rows", "memory_mb": "MB"}
+    return ", ".join(f"{value:,.0f} {units[n]}" for n, value in r.budget.items() if n in units and value) or "none"
+
+
+def _said(group: str, name: str) -> str:
+    """What the code says of itself: the first line of the class, its reference, the words of the module."""
+    source = sources.of(group, name)
+    if source is None:
+        return tag("p", "Not in the registry of this version: what it is cannot be said here.")
+    cited = tag("p", "<b>Reference</b> ", escaped(source.reference), class_="cite") if source.reference else ""
+    return (
+        tag("p", escaped(source.line), class_="lead")
+        + cited
+        + region(f"About {name}", tag("pre", escaped(source.words)))
+    )
+
+
+def _facts(facts: dict[str, str]) -> str:
+    return tag(
+        "dl", *(tag("div", tag("dt", escaped(k)), tag("dd", escaped(v))) for k, v in facts.items()), class_="keys"
+    )
+
+
+def _places(summary: Summary, name: str) -> str:
+    kind = summary.kind.get(name)
+    rows = []
+    for over, placed in summary.standings.get(kind or "", {}).items():
+        for s in placed:
+            if s.method == name:
+                rows.append((escaped(UNITS[over].split(" (")[0]), rank(s.rank, s.rank_interval),
+                             f"{s.group}", bar(s.score, s.score_interval)))  # fmt: skip
+    if not rows:
+        return tag("p", "Not ranked.")
+    return table(f"Place among {KINDS[str(kind)]}", ("cost", "rank", "group", "score"), rows)
+
+
+def _cells(cells: Sequence[Cell], first: Callable[[Cell], str], what: str) -> str:
+    head = (what, "", "identified", "median error", "95 %", "seconds", "rows", "ended")
+    rows = [
+        (
+            first(c),
+            tag("span", f"{MARKS[c.state]}", title=c.state, aria_hidden="true", class_="mark"),
+            "–" if c.state == "declined" else share(c.identified, len(c.records)),
+            _coloured(c),
+            tag("small", "–" if math.isinf(c.interval[0]) else f"{said(c.interval[0])} to {said(c.interval[1])}"),
+            "–" if c.state == "declined" else shown(c.seconds),
+            "–" if c.state == "declined" else f"{c.rows:,.0f}",
+            escaped(endings(c.records).partition("; ")[2]),
+        )
+        for c in cells
+    ]
+    return table(f"Results by {what}", head, rows)
+
+
+def _coloured(cell: Cell) -> str:
+    if cell.level is None:
+        return "–"
+    return tag("span", shown_error(cell.error), class_=f"chip e{cell.level}")
+
+
+def _solved(cells: Sequence[Cell]) -> list[Cell]:
+    """As many cells as a figure holds: those with the smallest errors, in order."""
+    kept = sorted((c for c in cells if any(r.claims for r in c.records)), key=lambda c: c.error)[:MOST_LINES]
+    return [c for c in cells if c in kept]
+
+
+def _curves(records: Sequence[Record], there: int, what: str) -> str:
+    """Medians over seconds and over rows: a line for each method before a task, or for each task of a method."""
+    drawn = [_drawn(lambda over=over: curves(records, over, seeds=False)) for over in UNITS]  # type: ignore[misc]
+    if not any(drawn):
+        return tag("p", "No claim has an error to draw.")
+    note = f" {MOST_LINES} of {there} {what}, those with the smallest errors." if there > MOST_LINES else ""
+    told = tag("p", f"The median over seeds of the least error so far; a seed without a claim is infinitely bad.{note}")
+    return told + tag("div", *(tag("figure", d) for d in drawn if d), class_="figures")
+
+
+def _phases(records: Sequence[Record]) -> str:
+    """Where a method succeeds over two options of a family, where the tasks fill at least half of such a map."""
+    made = []
+    for name in sorted({family(r.task) for r in records}):
+        ours = [r for r in records if family(r.task) == name]
+        values = list(varying(ours).values())
+        full = len(values) > 1 and 2 * len({r.task for r in ours}) > math.prod(values[:2])
+        if full and any(map(identified, ours)) and (drawn := _drawn(lambda ours=ours: phase_map(ours))):  # type: ignore[misc]
+            made += [tag("figure", drawn, tag("figcaption", f"{escaped(name)}: phase map"))]
+    return tag("h2", "Where it works") + tag("div", *made, class_="figures") if made else ""
+
+
+def _growth(records: Sequence[Record]) -> str:
+    """How time grows over the option that varies most."""
+    over = next(iter(varying(records)), "m")
+    drawn = _drawn(lambda: scaling(records, over))
+    return tag("h2", "How time grows") + tag("div", tag("figure", drawn), class_="figures") if drawn else ""
+
+
+def _drawn(draw: Callable[[], str]) -> str:
+    """The figure, or nothing where these records have nothing to draw."""
+    try:
+        return draw()
+    except UsageError:
+        return ""
+
+
+def _identifiable(obstacles: Sequence[str]) -> str:
+    if not obstacles:
+        return tag(
+            "p",
+            "The harness found no obstacle in the teachers of these seeds (dead, equal, mirrored or parallel neurons, "
+            "too many of them). Which symmetries no oracle can see is said in the definition.",
+        )
+    return tag("p", "Named by the harness in some of these teachers:") + tag(
+        "ul", *(tag("li", escaped(told)) for told in obstacles[:20])
+    )
+
+
+def _seeds(summary: Summary, cells: Sequence[Cell]) -> str:
+    """All seeds, or as many of each task as fit; seeds that were declined alike share a row."""
+    every = sum(len(c.records) for c in cells)
+    most = max(1, MOST_SEEDS // max(1, len(cells))) if every > MOST_SEEDS else every
+    bodies = []
+    for c in cells[:MOST_SEEDS]:
+        count = tag("small", f"{c.identified} of {len(c.records)} identified")
+        head = tag("th", task_words(c.task), " ", count, colspan=len(SEED_HEAD), scope="rowgroup")
+        alike = c.state == "declined" and len({(r.status, r.reason) for r in c.records}) == 1
+        shown_ones = c.records[:1] if alike else c.records[:most]
+        rows = [
+            _seed(summary, r, f"{r.seed} and {len(c.records) - 1} more" if alike and len(c.records) > 1 else "")
+            for r in shown_ones
+        ]
+        bodies.append(tag("tbody", tag("tr", head), *rows))
+    head = tag("thead", tag("tr", *(tag("th", words, scope="col") for words in SEED_HEAD)))
+    whole = region("Every seed", tag("table", tag("caption", f"{every:,} runs"), head, *bodies, class_="seeds"))
+    left = any(len(c.records) > most for c in cells) or len(cells) > MOST_SEEDS
+    note = tag("p", f"The first {most} seeds of each task; all {every:,} are in the records.") if left else ""
+    return note + tag("details", tag("summary", f"Show {'them' if not left else 'these'}"), whole)
+
+
+def _seed(summary: Summary, r: Record, which: str) -> str:
+    reason = f": {escaped(r.reason[:160])}" if r.reason else ""
+    checked = summary.verdict(r)
+    level = error(r.metrics)
+    cells = (
+        f"{r.status.key}{reason}" + (f" ({checked})" if checked else ""),
+        "–" if math.isinf(level) else said(level),
+        "yes" if r.metrics.get("identified") == 1 else "no",
+        shown(r.seconds),
+        f"{cost(r, 'queries'):,.0f}",
+        f"{r.peak_mb:.0f}",
+        escaped(r.key[:10]),
+    )
+    return tag("tr", tag("th", which or str(r.seed), scope="row"), *(tag("td", c) for c in cells))

@@ -1,0 +1,109 @@
+"""The site: every file by its path, the same bytes for the same records; nothing in it is fetched from elsewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path
+
+from paramid.board import data, matrix, notes, pages, standings
+from paramid.board.markup import escaped, link, slugs, tag
+from paramid.board.summary import Summary, family
+from paramid.trials import KINDS
+
+TITLE = "Who can recover a network's weights, how exactly, and at what cost?"
+ICON = (
+    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
+    "rx='3' fill='%230b5557'/%3E%3Ccircle cx='5' cy='11' r='2' fill='white'/%3E%3Ccircle cx='11' cy='5' r='2' "
+    "fill='white'/%3E%3Cpath d='M5 11L11 5' stroke='white'/%3E%3C/svg%3E"
+)
+NAVIGATION = {
+    "Standings": "index.html#standings",
+    "Matrix": "index.html#cells",
+    "Definitions": "definitions.html",
+    "Provenance": "provenance.html",
+}
+LEAD = (
+    "Methods see only what was agreed: samples, queries, derivatives or moments. The harness counts every row, judges "
+    "every claim modulo the symmetries nobody can see, and shows every failure. Ranks go only as far as these records "
+    "can tell methods apart."
+)
+
+
+def build(summary: Summary) -> dict[str, bytes]:
+    """Every file of the site."""
+    method_slugs, task_slugs = slugs(summary.columns), slugs(summary.tasks)
+    methods = {name: f"method/{slug}.html" for name, slug in method_slugs.items()}
+    tasks = {name: f"task/{slug}.html" for name, slug in task_slugs.items()}
+    families = {name: f"family/{slug}.html" for name, slug in slugs(map(family, summary.tasks)).items()}
+    up = {**{n: f"../{u}" for n, u in methods.items()}, **{n: f"../{u}" for n, u in tasks.items()}}
+    made = {
+        "index.html": page(TITLE, _front(summary, methods, tasks, families), scripts=("data.js", "board.js")),
+        "definitions.html": page("Definitions", notes.definitions(summary)),
+        "provenance.html": page("Provenance", notes.provenance(summary)),
+        "leaderboard.json": data.as_json(summary),
+        "leaderboard.csv": data.as_csv(summary),
+        "data.js": data.script(summary, methods),
+        **{
+            name: files("paramid.board").joinpath(name).read_text(encoding="utf-8")
+            for name in ("style.css", "board.js")
+        },
+    }
+    for name, url in methods.items():
+        made[url] = page(name, pages.method(summary, name, up, task_slugs), depth=1)
+    for name, url in tasks.items():
+        made[url] = page(name, pages.task(summary, name, up, f"../{families[family(name)]}"), depth=1)
+    for name, url in families.items():
+        made[url] = page(f"Family {name}", pages.of_family(summary, name, up), depth=1)
+    return {path: text.encode("utf-8", "replace") for path, text in sorted(made.items())}
+
+
+def write(made: dict[str, bytes], folder: Path) -> None:
+    """Write the site; pages of methods and tasks that are no more are removed, nothing else is touched."""
+    for part in ("method", "task", "family"):
+        (folder / part).mkdir(parents=True, exist_ok=True)
+        for old in (folder / part).glob("*.html"):
+            if f"{part}/{old.name}" not in made:
+                old.unlink()
+    for path, content in made.items():
+        (folder / path).write_bytes(content)
+
+
+def page(title: str, body: str, *, depth: int = 0, scripts: Sequence[str] = ()) -> str:
+    """A whole page."""
+    root = "../" * depth
+    head = [
+        '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">',
+        tag("title", f"{escaped(title)} · paramid" if depth or not scripts else f"paramid · {escaped(title)}"),
+        f'<link rel="icon" href="{ICON}"><link rel="stylesheet" href="{root}style.css">',
+        *(tag("script", src=f"{root}{name}", defer=True) for name in scripts),
+    ]
+    entries = [tag("li", link(words, f"{root}{to}")) for words, to in NAVIGATION.items()]
+    home = link("paramid", f"{root}index.html", class_="brand")
+    top = tag("header", home, tag("nav", tag("ul", *entries), aria_label="Pages"))
+    raw = f"{link('JSON', f'{root}leaderboard.json')} · {link('CSV', f'{root}leaderboard.csv')}"
+    foot = tag("footer", tag("p", f"Made by <code>paramid board</code> from records alone; also as {raw}."))
+    skip = tag("a", "To the content", href="#content", class_="skip")
+    main = tag("main", body, id="content")
+    whole = f"<head>{''.join(head)}</head>\n<body>{skip}{top}\n{main}\n{foot}</body>"
+    return f'<!doctype html>\n<html lang="en">{whole}</html>\n'
+
+
+def _front(summary: Summary, methods: dict[str, str], tasks: dict[str, str], families: dict[str, str]) -> str:
+    order = [kind for kind in KINDS if kind in summary.boards]
+    boards = "".join(standings.section(summary, kind, methods) for kind in order)
+    listed = " ".join(link(name, url) for name, url in families.items())
+    parts = [
+        tag("div", tag("h1", escaped(TITLE)), tag("p", LEAD, class_="lead"), notes.facts(summary), class_="hero"),
+        matrix.controls(summary),
+        tag("h2", "Standings", id="standings"),
+        tag("p", "A board for each kind of access. The dot is the score, the band its 95 % interval; "
+                 f"{link('definitions', 'definitions.html')}.", class_="note"),
+        boards or tag("p", "No record stands yet."),
+        tag("h2", "Every method before every task", id="cells"),
+        tag("p", f"Families: {listed}", class_="note families"),
+        matrix.legend(),
+        matrix.matrix(summary, methods, tasks),
+    ]  # fmt: skip
+    return "".join(parts)

@@ -1,0 +1,156 @@
+"""The first page's standings: a board for each kind of access, by seconds and by rows of the teacher."""
+
+from __future__ import annotations
+
+import math
+from itertools import groupby
+from pathlib import PurePosixPath
+
+import numpy as np
+
+from paramid import ranking, svg
+from paramid.board.markup import escaped, hidden, link, region, tag
+from paramid.board.summary import Summary, tally
+from paramid.charts import LEFT, RIGHT, TOP, WIDTH, Scale, shown, styles
+from paramid.ranking import CEILING, TARGETS, Standing, Trials
+from paramid.trials import COST_KINDS, KINDS, assisted
+from paramid.uncertainty import Interval, wilson
+
+OVER = {"seconds": "seconds", "queries": "rows of the teacher"}
+ABOUT = {
+    "samples": "Nothing but pairs (x, f(x)) from the input law: no input is chosen.",
+    "queries": "Values at inputs of the method's own choice.",
+    "derivatives": "Exact gradients or Hessians from the oracle, in whatever part.",
+    "moments": "Exact Hermite coefficients, as infinitely many samples would give them.",
+}
+HEAD = ("rank", "method", "score", *(f"≤ {t:.0e}".replace("e-0", "e-") for t in TARGETS), "identified")
+PROFILE = (150.0, 24)  # height of the profile, points of each line
+
+
+def section(summary: Summary, kind: str, urls: dict[str, str]) -> str:
+    """A board."""
+    tables = [_table(summary, kind, over, urls) for over in COST_KINDS]
+    return tag(
+        "section",
+        tag("h3", escaped(KINDS[kind].capitalize()), id=f"board-{kind}"),
+        tag("p", escaped(ABOUT[kind]), class_="about"),
+        *tables,
+        tag("p", class_="recomputed", aria_live="polite"),
+        tag("details", tag("summary", "Performance profile"), _profile(summary.trials[kind]["seconds"])),
+        class_="board",
+        data_kind=kind,
+    )
+
+
+def _table(summary: Summary, kind: str, over: str, urls: dict[str, str]) -> str:
+    placed, trials = summary.standings[kind][over], summary.trials[kind][over]
+    head = "".join(
+        tag("th", hidden("share of runs within ") + escaped(words) if words[0] == "≤" else escaped(words), scope="col")
+        for words in HEAD
+    )
+    bodies = [
+        tag("tbody", _heading(number, len(placed)), *(_row(summary, s, trials, urls) for s in group))
+        for number, group in groupby(placed, key=lambda s: s.group)
+    ]
+    if not placed:
+        bodies = [tag("tbody", tag("tr", tag("td", "Nothing ranked.", colspan=len(HEAD))))]
+    caption = f"Standings, {KINDS[kind]}, cost in {OVER[over]}"
+    words = tag("caption", f"Cost in {escaped(OVER[over])}; {len(trials.tasks)} tasks")
+    whole = tag("table", words, tag("thead", tag("tr", head)), *bodies, class_="standings")
+    return region(caption, whole, data_over=over)
+
+
+def _heading(group: int, methods: int) -> str:
+    if methods < 2:
+        return ""
+    words = "Head group" if group == 1 else f"Group {group}"
+    return tag("tr", tag("th", f"{words}", colspan=len(HEAD), scope="rowgroup"), class_="group")
+
+
+def _row(summary: Summary, placed: Standing, trials: Trials, urls: dict[str, str]) -> str:
+    name = placed.method
+    at = trials.methods.index(name)
+    there = ~np.isnan(trials.spent[at, :, :, 0])
+    reached = [(int(trials.hit[at, :, :, t].sum()), int(there.sum())) for t in range(len(TARGETS))]
+    found = tally(summary.of(name))
+    return tag(
+        "tr",
+        tag("td", rank(placed.rank, placed.rank_interval), class_="rank"),
+        tag("th", link(name.partition(" on ")[0], urls[name]), badges(summary, name), scope="row"),
+        tag("td", bar(placed.score, placed.score_interval), class_="score"),
+        *(tag("td", share(*each), class_="num") for each in reached),
+        tag("td", share(*found), class_="num"),
+        data_method=name,
+    )
+
+
+def rank(value: float, interval: Interval) -> str:
+    """A place and its interval."""
+    low, high = math.floor(interval[0]), math.ceil(interval[1])
+    within = "" if low == high else tag("small", f"{low}–{high}", title="95 % interval of the rank")
+    return f"<b>{value:g}</b> {within}"
+
+
+def bar(score: float, interval: Interval) -> str:
+    """A score as a dot in its interval, and in numbers."""
+    low, high = interval
+    drawn = tag("span", class_="bar", style=f"--s:{score:.3f};--a:{low:.3f};--b:{high:.3f}", aria_hidden="true")
+    return drawn + f"<b>{score:.2f}</b> " + tag("small", f"{low:.2f}–{high:.2f}")
+
+
+def share(count: int, whole: int) -> str:
+    """A count of many, its Wilson interval on hover and for those who listen."""
+    if not whole:
+        return "–"
+    low, high = wilson(count, whole)
+    words = f"{count} of {whole} runs; 95 % interval {100 * low:.0f}–{100 * high:.0f} %"
+    return tag("span", f"{100 * count / whole:.0f} %", title=words) + " " + tag("small", f"{count}/{whole}")
+
+
+def badges(summary: Summary, name: str) -> str:
+    """What has to be known of an entrant."""
+    method, _, device = name.partition(" on ")
+    told = [
+        ("assisted", "is told what no method should know") if assisted(method) else None,
+        (device, "ran there") if device else None,
+    ]
+    checked = summary.checked(summary.of(name))
+    if checked != "unverified":
+        told.append((checked, "some of its cells were run again"))
+    return "".join(f" {tag('span', escaped(t[0]), class_=f'badge {t[0]}', title=t[1])}" for t in told if t)
+
+
+def _profile(trials: Trials) -> str:
+    """ρ over the factor τ, as SVG."""
+    height, points = PROFILE
+    bottom = TOP + height
+    factors = np.geomspace(1, CEILING, points)
+    x = Scale(1.0, CEILING, LEFT, RIGHT)
+    costs = ranking.expected_cost(trials.spent, trials.hit)
+    lines = ranking.profile(costs, [float(f) for f in factors]) if costs.size else np.zeros((0, points))
+    looks, grid, drawn = styles(trials.methods), {"stroke": "currentColor", "stroke_opacity": 0.18}, []
+    for part in (0.0, 0.5, 1.0):
+        y = bottom - part * height
+        drawn += [svg.path([(LEFT, y), (RIGHT, y)], **grid)]
+        drawn += [svg.text(f"{part:.0%}", LEFT - 5, y + 4, text_anchor="end")]
+    for factor in (1.0, 10.0, 100.0, 1000.0):
+        drawn += [svg.path([(x(factor), bottom), (x(factor), TOP)], **grid)]
+        drawn += [svg.text(shown(factor), x(factor), bottom + 14, text_anchor="middle")]
+    words = "τ: at most so many times the cost of the best"
+    drawn += [svg.text(words, (LEFT + RIGHT) / 2, bottom + 29, text_anchor="middle")]
+    drawn += [svg.text("share of tasks and targets", LEFT, 12.0)]
+    for i, (name, line) in enumerate(zip(trials.methods, lines, strict=True)):
+        look, y = looks[name], bottom + 48 + 16 * i
+        corners = [(x(float(f)), bottom - float(v) * height) for f, v in zip(factors, line, strict=True)]
+        key = [look.line([(LEFT, y), (LEFT + 34, y)], width=2), svg.text(name, LEFT + 42, y + 4)]
+        drawn += [svg.titled(name, look.line(corners, width=2), *key)]
+    about = "; ".join(
+        f"{n}: {line[0]:.0%} at τ = 1, {line[-1]:.0%} at 1000" for n, line in zip(trials.methods, lines, strict=True)
+    )
+    whole = bottom + 44 + 16 * len(trials.methods)
+    return svg.document(WIDTH, whole, *drawn, label="Performance profile, cost in seconds", about=about)
+
+
+def method_url(slug: str) -> str:
+    """Where a method's page is."""
+    return str(PurePosixPath("method", f"{slug}.html"))

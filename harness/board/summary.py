@@ -1,0 +1,202 @@
+"""What the board says of records, before it is written: cells, standings, tasks, pairs of devices."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from paramid import agreement
+from paramid.board import sources
+from paramid.figures import cost
+from paramid.naming import Name
+from paramid.published import DISPUTED, VERIFIED, Verdict, fingerprint
+from paramid.ranking import Standing, Trials, standings
+from paramid.record import Record
+from paramid.selection import error, identified, options, order
+from paramid.status import BROKEN, Status
+from paramid.trials import COST_KINDS, Entrants, boards, entrants, trials
+from paramid.uncertainty import Interval, median, median_interval, wilson
+
+SIZES = {"below 10": 10, "10 to 19": 20, "20 to 49": 50, "50 and more": math.inf}  # of the input
+MARKS = {
+    "identified": "✓", "partly identified": "◐", "not identified": "✗", "timed out": "◷", "declined": "∅",
+    "gave up": "↩", "failed": "!",
+}  # fmt: skip
+WORDS = {Status.TIMED_OUT: "timed out", Status.BUDGET_SPENT: "timed out", Status.DECLINED: "declined"}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A method before a task: what its seeds came to."""
+
+    entrant: str
+    task: str
+    records: tuple[Record, ...]
+    verdicts: tuple[str, ...]  # of those that were run again
+
+    @cached_property
+    def error(self) -> float:
+        """The median error, infinite where half of the seeds have none."""
+        return median([error(r.metrics) for r in self.records])
+
+    @cached_property
+    def interval(self) -> Interval:
+        """Of the median error."""
+        return median_interval([error(r.metrics) for r in self.records])
+
+    @cached_property
+    def identified(self) -> int:
+        """How many seeds."""
+        return sum(map(identified, self.records))
+
+    @cached_property
+    def share(self) -> Interval:
+        """Of the seeds identified."""
+        return wilson(self.identified, len(self.records))
+
+    @cached_property
+    def seconds(self) -> float:
+        """The median."""
+        return median([r.seconds for r in self.records])
+
+    @cached_property
+    def rows(self) -> float:
+        """The median of all rows of the teacher."""
+        return median([cost(r, "queries") for r in self.records])
+
+    @cached_property
+    def state(self) -> str:
+        """A key of `MARKS`: the judge's word, or the commonest ending where nothing was identified."""
+        if self.identified:
+            return "identified" if self.identified == len(self.records) else "partly identified"
+        ending = Counter(r.status for r in self.records).most_common(1)[0][0]
+        if ending in BROKEN or ending in (Status.OUT_OF_MEMORY, Status.MALFORMED_CLAIM, Status.INTERRUPTED):
+            return "failed"
+        if ending in (Status.GAVE_UP, Status.NO_ANSWER):
+            return "gave up"
+        return WORDS.get(ending, "not identified")
+
+    @cached_property
+    def level(self) -> int | None:
+        """The colour: two orders of magnitude each, 0 above 1e-2 and 7 below 1e-14."""
+        return None if math.isinf(self.error) else min(7, max(0, math.floor(-math.log10(self.error) / 2 + 1e-9)))
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A cell on the CPU and on a GPU."""
+
+    method: str
+    task: str
+    errors: tuple[float, float]
+    problem: str | None
+
+
+class Summary:
+    """Everything that the pages say."""
+
+    def __init__(self, records: Iterable[Record], verdicts: Sequence[Verdict] = (), refused: Sequence[str] = ()):
+        self.refused = tuple(refused)
+        self.entrants: Entrants = entrants(records)
+        last = {v.record: v for v in verdicts}
+        by_record = {id(r): last[f] for r, f in self._prints(bool(last)) if f in last}
+        self.verdicts = {key: v.verdict for key, v in by_record.items()}
+        self.reasons = {key: v.reason for key, v in by_record.items()}
+        self.disputed = {n for n, ours in self.entrants.items() if any(self.verdict(r) == DISPUTED for r in ours)}
+        self.boards = boards(self.entrants)
+        self.kind = {name: kind for kind, ours in self.boards.items() for name in ours}
+        grouped: dict[tuple[str, str], list[Record]] = defaultdict(list)
+        for name, ours in self.entrants.items():
+            for r in ours:
+                grouped[name, r.task].append(r)
+        self.cells = {
+            key: Cell(*key, tuple(ours), tuple(v for r in ours if (v := self.verdict(r))))
+            for key, ours in grouped.items()
+        }
+        self.tasks = tuple(sorted({task for _, task in self.cells}, key=order))
+        self.trials = {kind: {over: self._trials(kind, over) for over in COST_KINDS} for kind in self.boards}
+        self.standings: dict[str, dict[str, list[Standing]]] = {
+            kind: {over: standings(made) for over, made in both.items()} for kind, both in self.trials.items()
+        }
+
+    @property
+    def records(self) -> list[Record]:
+        """All that stand in a cell."""
+        return [r for ours in self.entrants.values() for r in ours]
+
+    @cached_property
+    def columns(self) -> tuple[str, ...]:
+        """The entrants, board after board, best first; those kept out of the ranking last."""
+        ranked = [s.method for both in self.standings.values() for s in both["seconds"]]
+        return (*ranked, *(name for name in self.entrants if name not in ranked))
+
+    def verdict(self, record: Record) -> str | None:
+        """`verified`, `disputed`, or None where nobody ran it again."""
+        return self.verdicts.get(id(record))
+
+    def checked(self, cells: Iterable[Cell]) -> str:
+        """What became of those that were run again, in a word."""
+        found = [v for cell in cells for v in cell.verdicts]
+        return DISPUTED if DISPUTED in found else VERIFIED if found else "unverified"
+
+    def of(self, entrant: str) -> list[Cell]:
+        """The cells of an entrant, tasks in order."""
+        return [self.cells[entrant, task] for task in self.tasks if (entrant, task) in self.cells]
+
+    def before(self, task: str) -> list[Cell]:
+        """The cells of a task, best first."""
+        ours = [self.cells[name, task] for name in self.columns if (name, task) in self.cells]
+        return sorted(ours, key=lambda c: (-c.identified / len(c.records), c.error, c.seconds))
+
+    def pairs(self) -> list[Pair]:
+        """Cells of one method and task on two devices."""
+        found = []
+        for (name, task), there in self.cells.items():
+            method, _, device = name.partition(" on ")
+            if device and (here := self.cells.get((method, task))):
+                found.append(Pair(method, task, (here.error, there.error), _differ(here, there)))
+        return found
+
+    def _prints(self, wanted: bool) -> Iterable[tuple[Record, str]]:
+        return ((r, fingerprint(r)) for r in self.records) if wanted else ()
+
+    def _trials(self, kind: str, over: str) -> Trials:
+        return trials({n: ours for n, ours in self.boards[kind].items() if n not in self.disputed}, over)
+
+
+def _differ(here: Cell, there: Cell) -> str | None:
+    """The first seed of two devices that tells another story."""
+    seeds = {r.seed: r for r in there.records}
+    for r in here.records:
+        other = seeds.get(r.seed)
+        if other and agreement.comparable(r, other) and (problem := agreement.disagreement(r, other)):
+            return f"seed {r.seed}: {problem.replace('recorded', 'CPU', 1).replace('found', 'GPU', 1)}"
+    return None
+
+
+def family(task: str) -> str:
+    """The family of a task."""
+    return Name.parse(task).base
+
+
+def inputs(task: str) -> float:
+    """D: what its name says, or its family by default; NaN where neither is known."""
+    told: object = options(task).get("D")
+    if told is None and (source := sources.of("tasks", task)):
+        told = source.literal("D")
+    return float(told) if isinstance(told, int | float) else math.nan
+
+
+def size(task: str) -> str:
+    """The class of its input."""
+    d = inputs(task)
+    return next((words for words, most in SIZES.items() if d < most), "unknown")
+
+
+def tally(cells: Iterable[Cell]) -> tuple[int, int]:
+    """Seeds identified, and seeds, of cells that were not declined."""
+    runs = [c for c in cells if c.state != "declined"]
+    return sum(c.identified for c in runs), sum(len(c.records) for c in runs)

@@ -1,0 +1,37 @@
+"""The records of methods, bundled with the hash of their source, for others to verify."""
+
+import argparse
+from pathlib import Path
+
+from paramid.commands import DONE, Add
+from paramid.commands.arguments import store, warn
+from paramid.naming import UsageError
+
+EXAMPLE = "paramid submit spm --store paramid-store --out spm.zip"
+
+
+def arguments(add: Add) -> None:
+    """What it takes."""
+    add("methods", nargs="+", metavar="METHOD")
+    store(add)
+    add("--out", type=Path, required=True, metavar="FILE.zip")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Do it; the exit code."""
+    from paramid import bundles, provenance, verification
+    from paramid.selection import chosen
+    from paramid.store import Store, newest
+
+    if not options.out.absolute().parent.is_dir() or options.out.is_dir():
+        raise UsageError(f"{options.out}: a file in a folder that exists was wanted")
+    found = chosen(newest(Store.existing(options.store, warn).records()), options.methods)
+    kept = [r for r in found if verification.made_here(r)]
+    if len(kept) < len(found):
+        warn(f"{len(found) - len(kept)} of {len(found)} records were made by other code; they stay out")
+    if not kept:
+        raise UsageError("no record that this code made; `paramid compare` makes them")
+    facts = provenance.collect(kept[0].threads, 1)
+    options.out.write_bytes(bundles.pack(kept, {k: v for k, v in facts.items() if k != "started"}))
+    print(f"wrote {options.out}: {len(kept)} records of {', '.join(sorted({r.method for r in kept}))}")
+    return DONE

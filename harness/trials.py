@@ -1,0 +1,120 @@
+"""Records as trials: who stands on which board, and what each run spent until a claim met each target.
+
+    (1)  a run reached ε with its first claim of error ≤ ε, at what that claim had cost; others spent all they did,
+    (2)  claims stand where a run ended by itself or was cut off (`STANDING`); a run that failed, was declined, or whose
+         method withdrew its answer reached nothing,
+    (3)  a seed that others ran on the task counts as not reached, at the most that anybody spent on the task.
+
+A method stands on the board of the strongest kind of access that was counted for it, in any of its records. Assisted
+runs see what no method should; they are marked. Controls stand nowhere.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+
+import numpy as np
+
+from paramid import registry
+from paramid.figures import UNITS, cost
+from paramid.naming import Name
+from paramid.ranking import TARGETS, Trials
+from paramid.record import Record
+from paramid.selection import error
+from paramid.status import Status
+from paramid.tables import is_control
+
+KINDS = {
+    "samples": "passive samples",
+    "queries": "queries",
+    "derivatives": "exact derivatives",
+    "moments": "exact moments",
+}  # weakest first
+COST_KINDS = tuple(UNITS)  # seconds, or rows of the teacher
+STANDING = frozenset({Status.FINISHED, Status.TIMED_OUT, Status.BUDGET_SPENT})
+Entrants = dict[str, list[Record]]
+
+
+def entrants(records: Iterable[Record]) -> Entrants:
+    """The newest record of every seed of every task, by method and by device where it is not the CPU; no controls."""
+    latest: dict[tuple[str, str, int], Record] = {}
+    for record in sorted(records, key=lambda r: (str(r.provenance.get("finished", "")), r.key)):
+        if not is_control(record.method):
+            latest[entrant(record), record.task, record.seed] = record
+    groups: Entrants = defaultdict(list)
+    for (name, _, _), record in sorted(latest.items()):
+        groups[name].append(record)
+    return dict(groups)
+
+
+def entrant(record: Record) -> str:
+    """What stands on a board: a method, and its device where that is not the CPU."""
+    return record.method if record.device == "cpu" else f"{record.method} on {record.device}"
+
+
+def assisted(method: str) -> bool:
+    """Whether a method's name says that it is helped."""
+    return ("assisted", "true") in Name.parse(method).options
+
+
+def board(records: Sequence[Record]) -> str | None:
+    """The strongest kind of access counted for a method; the one it declares where nothing was counted, if known."""
+    counted = [kind for kind in KINDS if any(getattr(r, kind) for r in records)]
+    known = counted or declared(records[0].method)
+    return known[-1] if known else None
+
+
+def declared(method: str) -> list[str]:
+    """The kinds of access that a method says it will use, weakest first; none where it is not registered."""
+    base = Name.parse(method).base
+    return [kind for kind in KINDS if any(e.name == base and kind in e.access for e in _methods())]
+
+
+@cache
+def _methods() -> tuple[registry.Entry, ...]:
+    return tuple(registry.entries("methods"))
+
+
+def boards(groups: Mapping[str, Sequence[Record]]) -> dict[str, dict[str, Sequence[Record]]]:
+    """The entrants of every board that has any."""
+    standing: dict[str, dict[str, Sequence[Record]]] = {kind: {} for kind in KINDS}
+    for name, records in groups.items():
+        if (kind := board(records)) is not None:
+            standing[kind][name] = records
+    return {kind: ours for kind, ours in standing.items() if ours}
+
+
+def spent(record: Record, over: str) -> tuple[float, tuple[float, ...]]:
+    """The whole cost of a run, and by (1) that of each target it reached: of the first ones, for errors only fall."""
+    if record.status not in STANDING:
+        return cost(record, over), ()
+    reached = []
+    for target in TARGETS:
+        first = next((cost(s, over) for s in record.claims if error(s.metrics) <= target), None)
+        if first is None:
+            break
+        reached.append(first)
+    return cost(record, over), tuple(reached)
+
+
+def trials(groups: Mapping[str, Sequence[Record]], over: str) -> Trials:
+    """The trials of a board, before every task that one of its methods did not decline."""
+    runs = {(name, r.task, r.seed): spent(r, over) for name, ours in groups.items() for r in ours}
+    seeds: dict[str, set[int]] = defaultdict(set)
+    for r in (r for ours in groups.values() for r in ours if r.status is not Status.DECLINED):
+        seeds[r.task].add(r.seed)
+    names, tasks = tuple(groups), tuple(sorted(seeds))
+    shape = (len(names), len(tasks), max(map(len, seeds.values()), default=0), len(TARGETS))
+    table, hit = np.full(shape, np.nan), np.zeros(shape, bool)
+    worst: dict[str, float] = defaultdict(float)
+    for (_, task, _), (whole, _) in runs.items():
+        worst[task] = max(worst[task], whole)
+    for t, task in enumerate(tasks):
+        for i, seed in enumerate(sorted(seeds[task])):
+            for m, name in enumerate(names):
+                whole, reached = runs.get((name, task, seed), (worst[task], ()))  # (3)
+                table[m, t, i] = [*reached, *[whole] * (len(TARGETS) - len(reached))]
+                hit[m, t, i, : len(reached)] = True
+    return Trials(names, tasks, table, hit)

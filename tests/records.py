@@ -1,0 +1,48 @@
+"""Records as a run would leave them, for tests of what is made of records."""
+
+from typing import Any
+
+from paramid.record import Record, Stage
+from paramid.status import Status
+
+FACTS = {
+    "paramid": "0.1.0", "commit": "c2a63318d4", "dirty": False, "cpu": "A processor", "cores": 2, "python": "3.11",
+    "packages": {"torch": "2.6"}, "finished": "2026-11-18T12:00:00.000+00:00",
+}  # fmt: skip
+
+
+def made(method: str = "spm", task: str = "shallow:D=5,m=2", seed: int = 0, error: float = 1e-5, **told: Any) -> Record:
+    """A finished record of two claims: sqrt(error) at half of the cost, error at all of it."""
+    seconds, rows = told.pop("seconds", 2.0), told.pop("rows", 1000)
+    access = told.pop("access", "queries")
+    stages = tuple(
+        Stage("Network", seconds * part, **spent(access, int(rows * part)), metrics={"error": error ** min(1, part)})
+        for part in (0.5, 1.0)
+    )
+    values: dict[str, Any] = {
+        "key": f"{method}-{task}-{seed}", "method": method, "task": task, "seed": seed, "device": "cpu", "threads": 1,
+        "budget": {"seconds": 30.0, "queries": None, "memory_mb": None}, "status": Status.FINISHED,
+        "seconds": seconds, **spent(access, rows), "peak_mb": 200.0, "claims": stages,
+        "metrics": {"error": error, "identified": float(error < 1e-2)}, "provenance": FACTS,
+    }  # fmt: skip
+    return Record(**{**values, **told})
+
+
+def failed(status: Status = Status.TIMED_OUT, **told: Any) -> Record:
+    """A record without a claim."""
+    return made(**{"status": status, "claims": (), "metrics": {}, "seconds": 30.0, **told})
+
+
+def declined(**told: Any) -> Record:
+    """A record of a pair that does not fit."""
+    return failed(Status.DECLINED, **{"seconds": 0.0, "rows": 0, "reason": "needs more neurons", **told})
+
+
+def spent(access: str, rows: int) -> dict[str, int]:
+    """The rows of a record, all of one kind."""
+    return {name: rows if name == access else 0 for name in ("queries", "samples", "derivatives", "moments")}
+
+
+def grid(methods: dict[str, float], tasks: tuple[str, ...], seeds: int = 3) -> list[Record]:
+    """Records of methods by their error before every task."""
+    return [made(m, t, s, e) for m, e in methods.items() for t in tasks for s in range(seeds)]

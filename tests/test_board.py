@@ -1,0 +1,253 @@
+"""The board: what is planted in records is said by the page, the same bytes each time, and nothing is fetched."""
+
+import csv
+import html.parser
+import io
+import json
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from paramid.board import data, notes, site
+from paramid.board.markup import slugs, tag
+from paramid.board.summary import Cell, Summary
+from paramid.cli import main
+from paramid.metrics import METRICS
+from paramid.published import DISPUTED, VERIFIED, Verdict, fingerprint
+from paramid.record import Record, dump
+from paramid.status import Status
+from tests.records import declined, failed, grid, made
+
+TASKS = ("shallow:D=5,m=2", "shallow:D=20,m=36", "pyramid:D=50,widths=25-10")
+VOID = {"meta", "link", "wbr"}
+
+
+def everything() -> list[Record]:
+    """Five methods on three boards, a control, failures of several kinds."""
+    records = grid({"sphere-lm": 1e-15, "spm": 1e-5, "truth": 1e-17}, TASKS[:2])
+    records += [made("sgd", t, s, 1e-3, access="samples", seconds=10.0) for t in TASKS for s in range(3)]
+    records += [made("peel:assisted=true", TASKS[2], s, 1e-6) for s in range(3)]
+    records += [failed(Status.RAISED, method="jennrich", task=TASKS[0], seed=0, access="moments", reason="<b>&")]
+    records += [declined(method=m, task=TASKS[2], seed=s) for m in ("sphere-lm", "spm") for s in range(3)]
+    return records
+
+
+@pytest.fixture(scope="module")
+def built() -> dict[str, bytes]:
+    return site.build(Summary(everything(), (), ("a.jsonl:3: tampered",)))
+
+
+class Page(html.parser.HTMLParser):
+    """Tags that are not closed, addresses, ids, and words."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.ids: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, name: str, attrs: list[tuple[str, str | None]]) -> None:
+        told = dict(attrs)
+        self.links += [value for key in ("href", "src") if (value := told.get(key))]
+        self.ids += [value for key in ("id",) if (value := told.get(key))]
+        if name not in VOID:
+            self.open.append(name)
+
+    def handle_endtag(self, name: str) -> None:
+        assert self.open.pop() == name, name
+
+    def handle_data(self, words: str) -> None:
+        self.words.append(words)
+
+
+def test_every_page_is_whole_and_every_link_leads_somewhere(built: dict[str, bytes]) -> None:
+    pages = {path: Page(text.decode()) for path, text in built.items() if path.endswith(".html")}
+    assert len(pages) == 3 + 5 + 3 + 2
+    for path, page in pages.items():
+        assert page.open == [], path
+        assert len(page.ids) == len(set(page.ids)), path
+        for to in page.links:
+            if to.startswith("data:"):
+                continue
+            assert ":" not in to, (path, to)
+            file, _, anchor = to.partition("#")
+            target = str((Path("/") / Path(path).parent / file).resolve().relative_to("/")) if file else path
+            assert target in built, (path, to)
+            assert not anchor or anchor in pages[target].ids, (path, to)
+
+
+def test_nothing_is_fetched_from_elsewhere(built: dict[str, bytes]) -> None:
+    for path, content in built.items():
+        outside = re.findall(r"(?:https?:)?//[\w.-]+\.\w+", content.decode())
+        assert not [o for o in outside if "w3.org" not in o], path
+    assert b"@import" not in built["style.css"]
+    assert b"fetch(" not in built["board.js"]
+
+
+def test_the_same_records_make_the_same_bytes_in_any_order(built: dict[str, bytes]) -> None:
+    assert site.build(Summary(everything()[::-1], (), ("a.jsonl:3: tampered",))) == built
+    assert sum(map(len, built.values())) < 250_000
+
+
+def test_words_of_records_are_escaped(built: dict[str, bytes]) -> None:
+    assert b": <b>&" not in built["method/jennrich.html"]
+    assert b": &lt;b&gt;&amp;" in built["method/jennrich.html"]
+    hostile = site.build(Summary([made("x<script>alert(1)</script>", "y:z=<i>")]))
+    assert not [p for p, text in hostile.items() if p.endswith(".html") and b"<script>alert" in text]
+    assert b"</script>" not in hostile["data.js"] or b"<script" not in hostile["index.html"].split(b"</head>")[1]
+
+
+def test_controls_never_rank_and_assistance_is_marked(built: dict[str, bytes]) -> None:
+    front = built["index.html"].decode()
+    assert "truth" not in front
+    assert 'class="badge assisted"' in front
+    assert "1 line refused" in front
+    assert "a.jsonl:3: tampered" in built["provenance.html"].decode()
+
+
+def test_the_matrix_says_error_share_and_ending(built: dict[str, bytes]) -> None:
+    front = built["index.html"].decode()
+    assert re.search(r'<td class="e7 best"[^>]*title="sphere-lm before shallow:D=5,m=2: median error 1e-15', front)
+    assert re.search(r'<td class="e2"[^>]*title="spm before .*?3/3 identified; 3 finished', front)
+    assert re.search(r'<td class="bare"[^>]*title="spm before pyramid[^"]*3 declined', front)
+    assert re.search(
+        r'<td class="bare"[^>]*title="jennrich before shallow:D=5,m=2: no median error[^"]*1 raised', front
+    )
+
+
+def cell(*records: Record) -> Cell:
+    return Cell("spm", TASKS[0], records, ())
+
+
+def test_a_cell_counts_its_failures() -> None:
+    mixed = cell(made(error=1e-6), made(seed=1, error=1e-4), failed(seed=2))
+    assert (mixed.error, mixed.identified, mixed.state, mixed.level) == (1e-4, 2, "partly identified", 2)
+    half = cell(made(error=1e-6), failed(seed=1))
+    assert (half.error, half.level, half.interval) == (math.inf, None, (1e-6, math.inf))
+    assert cell(failed(), failed(seed=1)).state == "timed out"
+    assert cell(made(error=0.5)).state == "not identified"
+    assert cell(failed(Status.GAVE_UP)).state == "gave up"
+    assert cell(failed(Status.CRASHED)).state == "failed"
+
+
+@pytest.mark.parametrize(
+    ("error", "level"), [(1.0, 0), (1.1e-2, 0), (1e-2, 1), (1e-4, 2), (1e-8, 4), (1e-14, 7), (0.0, 7)]
+)
+def test_colours_change_at_the_targets(error: float, level: int) -> None:
+    assert cell(made(error=error)).level == level
+
+
+def test_devices_are_paired_and_flagged_where_they_disagree() -> None:
+    here = [made(seed=s) for s in (0, 1)]
+    there = [made(seed=0, device="cuda", rows=7), made(seed=1, device="cuda", error=1e-9)]
+    (pair,) = Summary([*here, *there]).pairs()
+    assert pair.problem == "seed 1: CPU error 1e-5, GPU 1e-9"
+    page = notes.provenance(Summary([*here, *there]))
+    assert "<b>disagree</b>: seed 1: CPU error 1e-5, GPU 1e-9" in page
+    assert Summary([*here, *there[:1]]).pairs()[0].problem is None
+
+
+def test_a_disputed_method_is_shown_and_not_ranked() -> None:
+    records = grid({"spm": 1e-5, "sphere-lm": 1e-15}, TASKS[:1])
+    verdicts = [Verdict(fingerprint(records[0]), DISPUTED, "found error 1"), Verdict(fingerprint(records[3]), VERIFIED)]
+    summary = Summary(records, verdicts)
+    assert [s.method for s in summary.standings["queries"]["seconds"]] == ["sphere-lm"]
+    assert summary.columns == ("sphere-lm", "spm")
+    front = site.build(summary)["index.html"].decode()
+    assert 'class="badge disputed"' in front
+    assert 'class="badge verified"' in front
+
+
+def test_json_and_csv_hold_every_cell(built: dict[str, bytes]) -> None:
+    plain = json.loads(built["leaderboard.json"], parse_constant=lambda name: pytest.fail(name))
+    rows = list(csv.DictReader(io.StringIO(built["leaderboard.csv"].decode())))
+    assert len(plain["cells"]) == len(rows) == 11
+    assert {s["method"] for s in plain["boards"]["queries"]["seconds"]} == {"sphere-lm", "spm", "peel:assisted=true"}
+    (row,) = [r for r in rows if (r["method"], r["task"]) == ("spm", TASKS[0])]
+    assert (row["identified"], row["seeds"], row["error"], row["rows"]) == ("3", "3", "1e-05", "1000.0")
+    assert plain["boards"]["queries"]["seconds"][2]["assisted"] is True
+
+
+def test_the_script_gets_the_trials_it_ranks(built: dict[str, bytes]) -> None:
+    text = built["data.js"].decode()
+    plain = json.loads(text.removeprefix("window.PARAMID = ").rstrip(";\n"))
+    board = plain["boards"]["queries"]["seconds"]
+    names = [plain["methods"][i]["name"] for i in board["methods"]]
+    tasks = [plain["tasks"][i]["name"] for i in board["tasks"]]
+    assert board["runs"][names.index("spm")][tasks.index(TASKS[0])] == [[2, 1, 2, 2]] * 3
+    assert board["runs"][names.index("sphere-lm")][tasks.index(TASKS[0])] == [[3, 1, 1, 2]] * 3
+    assert board["runs"][names.index("spm")][tasks.index(TASKS[2])] == [[0, 0]] * 3
+
+
+def test_every_number_is_defined(built: dict[str, bytes]) -> None:
+    page = built["definitions.html"].decode()
+    assert not [name for name in METRICS if f"<code>{name}</code>" not in page]
+    assert not [s for s in Status if f"<code>{s.key}</code>" not in page]
+    words = (Path(__file__).parents[1] / "docs" / "metrics.md").read_text()
+    assert not [name for name, told in notes.BOARD.items() if f"| {name} | {told} |" not in words]
+
+
+def test_pages_cite_their_papers_and_tell_long_lists_short(built: dict[str, bytes]) -> None:
+    assert "Algorithms 2.2, 3.1 to 3.3" in built["method/spm.html"].decode()
+    assert "TUM 2023, (1.11)" in built["task/shallow-D-5-m-2.html"].decode()
+    many = [made(seed=s) for s in range(400)]
+    page = site.build(Summary(many))["method/spm.html"].decode()
+    assert "The first 300 seeds of each task; all 400 are in the records." in page
+    assert page.count("<tr>") < 330
+
+
+def test_slugs_are_plain_and_their_own() -> None:
+    made_slugs = slugs(["a:b=1", "a-b=1", "A-B-1", "../x", "…"])
+    assert len({s.lower() for s in made_slugs.values()}) == 5
+    assert all(re.fullmatch(r"[A-Za-z0-9._-]+", s) and ".." not in s for s in made_slugs.values())
+
+
+def test_markup_is_escaped_where_it_must_be() -> None:
+    assert tag("td", "<b>x</b>", class_="a", data_v='"', hidden=True, title=None) == (
+        '<td class="a" data-v="&quot;" hidden><b>x</b></td>'
+    )
+
+
+def test_no_records_make_a_page_that_says_so() -> None:
+    front = site.build(Summary([]))["index.html"].decode()
+    assert "No record stands yet." in front
+
+
+def test_the_command_writes_the_site_and_clears_what_is_no_more(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    cells, out = tmp_path / "store" / "cells", tmp_path / "out"
+    cells.mkdir(parents=True)
+    for r in grid({"spm": 1e-5, "truth": 0.0}, TASKS[:1]):
+        (cells / f"{r.key}-1.json").write_text(dump(r.to_json()))
+    (out / "method").mkdir(parents=True)
+    for name in ("method/gone.html", "mine.txt"):
+        (out / name).write_text("")
+    assert main(["board", "--store", str(cells.parent), "--out", str(out)]) == 0
+    assert "from 6 records (" in capsys.readouterr().out
+    first = {p: p.read_bytes() for p in out.rglob("*") if p.is_file()}
+    assert {p.name for p in out.iterdir()} >= {"index.html", "data.js", "mine.txt"}
+    assert [p.name for p in (out / "method").iterdir()] == ["spm.html"]
+    assert main(["board", "--store", str(cells.parent), "--out", str(out)]) == 0
+    assert {p: p.read_bytes() for p in out.rglob("*") if p.is_file()} == first
+    assert main(["board", "--store", str(cells.parent), "--records", str(out)]) == 2
+
+
+@pytest.mark.slow
+def test_fifty_thousand_records_are_aggregated() -> None:
+    tasks = [f"shallow:D={d},m={m}" for d in range(5, 25) for m in range(1, 6)]
+    records = [
+        made(f"m{i}", t, s, 10.0 ** -(i % 15), seconds=1.0 + (i * 7 + s) % 11)
+        for i in range(50) for t in tasks for s in range(10)
+    ]  # fmt: skip
+    built = site.build(Summary(records))
+    assert max(map(len, built.values())) < 8e6
+    assert len(json.loads(built["leaderboard.json"])["cells"]) == 5000
+
+
+def test_sizes_are_told(built: dict[str, bytes]) -> None:
+    assert re.fullmatch(r"\d+ files, \d+ kB", data.sizes(built))

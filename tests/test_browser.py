@@ -1,0 +1,223 @@
+"""The board in a real browser, opened from a file: where Chromium, playwright and axe-core are.
+
+pip install -e '.[browser]';  apt-get install chromium;  npm install --no-save axe-core
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from paramid import ranking
+from paramid.board import site
+from paramid.board.summary import Summary
+from paramid.ranking import Trials
+from paramid.record import Record
+from paramid.status import Status
+from tests.records import declined, failed, grid, made
+
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not here")
+CHROMIUM = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), None
+)
+AXE = Path(os.environ.get("AXE_CORE", Path(__file__).parents[1] / "node_modules" / "axe-core" / "axe.min.js"))
+SMALL, WIDE = {"width": 400, "height": 800}, {"width": 1400, "height": 900}
+TASKS = ("shallow:D=5,m=2", "shallow:D=20,m=36", "shallow:D=50,m=1000", "pyramid:D=50,widths=25-10")
+Open = Callable[..., Any]
+
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not here")]
+
+
+def records() -> list[Record]:
+    made_records = grid({"sphere-lm": 1e-15, "spm": 1e-5, "spectral-norm": 3e-4}, TASKS[:3])
+    made_records = [r for r in made_records if (r.method, r.task) != ("spm", TASKS[1])]
+    made_records += [failed(method="spm", task=TASKS[1], seed=s) for s in range(3)]
+    made_records += [
+        made("sgd", t, s, 10.0 ** -(s + 1), access="samples", seconds=10.0) for t in TASKS for s in range(3)
+    ]
+    made_records += [made("peel:assisted=true", TASKS[3], s, 1e-6, device="cuda") for s in range(3)]
+    made_records += [failed(Status.GAVE_UP, method="jennrich", task=TASKS[0], access="moments", reason="no gap")]
+    return made_records + [declined(method="spm", task=TASKS[3], seed=s) for s in range(3)]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made_folder = tmp_path_factory.mktemp("site")
+    site.write(site.build(Summary(records(), (), ("a.jsonl:2: tampered",))), made_folder)
+    return made_folder
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    with playwright.sync_playwright() as started:
+        launched = started.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
+        yield launched
+        launched.close()
+
+
+@pytest.fixture
+def visit(browser: Any, folder: Path) -> Iterator[Open]:
+    """Opens a page of the site; a word on the console, an error or a request to elsewhere fails the test."""
+    said: list[str] = []
+    contexts = []
+
+    def go(path: str = "index.html", size: dict[str, int] = WIDE, **options: object) -> Any:
+        context = browser.new_context(viewport=size, **options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on(
+            "request",
+            lambda request: said.append(request.url) if not request.url.startswith(("file:", "data:")) else None,
+        )
+        page.goto(f"{folder.as_uri()}/{path}")
+        return page
+
+    yield go
+    for context in contexts:
+        context.close()
+    assert said == []
+
+
+def choose(page: Any, field: str, value: str) -> None:
+    page.locator(f"select[name={field}]").select_option(value)
+
+
+def shown_tasks(page: Any) -> list[str]:
+    return [" ".join(t.split()) for t in page.locator("#matrix tbody tr:visible th").all_inner_texts()]
+
+
+@pytest.mark.parametrize("size", [SMALL, WIDE], ids=["400", "1400"])
+def test_the_page_fits_sorts_and_filters(visit: Open, size: dict[str, int]) -> None:
+    page = visit(size=size)
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
+    assert len(shown_tasks(page)) == 4
+    page.get_by_label("Sort tasks by the error of sgd").click()
+    page.get_by_label("Sort tasks by the error of spm").click()
+    assert [t.split()[1] for t in shown_tasks(page)] == ["D=5", "D=50", "D=50", "D=20"]
+    page.get_by_label("Sort tasks by the error of spm").click()
+    assert page.locator("#matrix [aria-sort=descending]").count() == 1
+    choose(page, "family", "shallow")
+    choose(page, "size", "20 to 49")
+    assert [t.split()[:2] for t in shown_tasks(page)] == [["shallow", "D=20"]]
+    assert page.locator("#state").inner_text() == "1 of 4 tasks, 6 of 6 methods"
+    assert "Recomputed here over 1 of 3 tasks" in page.locator(".board[data-kind=queries] .recomputed").inner_text()
+    page.get_by_role("button", name="Reset").click()
+    assert len(shown_tasks(page)) == 4
+
+
+def test_ranks_are_recomputed_by_the_filters(visit: Open) -> None:
+    page = visit()
+    rows = page.locator(".board[data-kind=queries] [data-over=seconds] tbody tr[data-method]")
+    assert rows.count() == 4
+    choose(page, "device", "cpu")
+    assert rows.count() == 3
+    choose(page, "device", "cuda")
+    assert [r.split()[1] for r in rows.all_inner_texts()] == ["peel:assisted=true"]
+    choose(page, "device", "")
+    choose(page, "cost", "queries")
+    assert page.locator("[data-over=seconds]:visible").count() == 0
+    choose(page, "access", "samples")
+    assert page.locator(".board:visible").count() == 1
+    assert page.locator("#matrix thead th:visible").count() == 2
+
+
+def test_a_permalink_brings_the_same_view(visit: Open) -> None:
+    first = visit()
+    choose(first, "family", "shallow")
+    choose(first, "cost", "queries")
+    first.get_by_label("Sort tasks by the error of spm").click()
+    address = first.url.split("/")[-1]
+    assert address == "index.html#family=shallow&cost=queries&sort=spm"
+    second = visit(address, SMALL)
+    assert shown_tasks(second) == shown_tasks(first)
+    assert second.locator("select[name=cost]").input_value() == "queries"
+    odd = visit("index.html#family=nothing&sort=nobody&cost=%00")
+    assert len(shown_tasks(odd)) == 4
+
+
+def test_a_method_and_a_task_are_opened_and_left(visit: Open) -> None:
+    page = visit()
+    page.locator("#matrix thead").get_by_role("link", name="sphere-lm").click()
+    assert page.locator("h1").inner_text() == "sphere-lm"
+    page.get_by_text("Show them").click()
+    assert page.locator(".seeds tbody tr:visible").count() > 9
+    page.locator("main").get_by_role("link", name="shallow D=20 m=36").click()
+    assert page.locator("h1").inner_text() == "shallow:D=20,m=36"
+    page.get_by_role("link", name="Matrix").click()
+    page.locator("#matrix tbody").get_by_role("link", name="1e-15").first.click()
+    assert page.url.endswith("method/sphere-lm.html#shallow-D-5-m-2")
+
+
+def test_the_script_ranks_as_the_harness_does(visit: Open) -> None:
+    rng = np.random.default_rng(0)
+    costs = np.exp(0.5 * rng.normal(size=(4, 6, 3)) + np.arange(4)[:, None, None])[..., None].repeat(3, axis=-1)
+    hit = rng.random(costs.shape) < 0.8
+    hit &= np.logical_and.accumulate(hit, axis=-1)
+    costs = np.where(hit, costs, costs.max(axis=-1, keepdims=True))
+    ours = ranking.standings(Trials(tuple("abcd"), tuple("uvwxyz"), costs, hit))
+    runs = [
+        [
+            [[int(h.sum()), *c[: min(int(h.sum()) + 1, 3)]] for c, h in zip(*pair, strict=True)]
+            for pair in zip(costs[m], hit[m], strict=True)
+        ]
+        for m in range(4)
+    ]
+    page = visit()
+    names = page.evaluate("PARAMID.methods.map((m) => m.name)")[:4]
+    board = json.dumps({"methods": list(range(4)), "tasks": list(range(6)), "runs": runs})
+    theirs = page.evaluate(f"PARAMID.rank({board}, [0, 1, 2, 3], [0, 1, 2, 3, 4, 5])")
+    assert ["abcd"[names.index(s["name"])] for s in theirs] == [s.method for s in ours]
+    for one, other in zip(theirs, ours, strict=True):
+        assert one["score"] == pytest.approx(other.score, abs=1e-9)
+        assert one["scores"] == pytest.approx(other.score_interval, abs=0.06)
+        assert (one["rank"], one["group"]) == (other.rank, other.group)
+
+
+@pytest.mark.parametrize("path", ["index.html", "method/spm.html"])
+def test_without_scripts_everything_is_there(visit: Open, path: str) -> None:
+    page = visit(path, java_script_enabled=False)
+    assert page.locator("#filters:visible").count() == 0
+    assert page.get_by_text("3/3").count() >= 3
+
+
+def test_the_keyboard_reaches_and_sorts(visit: Open) -> None:
+    page = visit()
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "To the content"
+    page.get_by_label("Sort tasks by the error of spm").focus()
+    page.keyboard.press("Enter")
+    assert page.locator("#matrix [aria-sort=ascending]").count() == 1
+
+
+PAGES = [
+    "index.html",
+    "definitions.html",
+    "provenance.html",
+    "method/spm.html",
+    "task/shallow-D-5-m-2.html",
+    "family/shallow.html",
+]
+
+
+@pytest.mark.skipif(not AXE.exists(), reason="axe-core is not here")
+@pytest.mark.parametrize("path", PAGES)
+@pytest.mark.parametrize(("scheme", "size"), [("light", WIDE), ("dark", SMALL)], ids=["light-1400", "dark-400"])
+def test_axe_finds_no_serious_violation(visit: Open, path: str, scheme: str, size: dict[str, int]) -> None:
+    page = visit(path, size, color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    page.add_script_tag(path=str(AXE))
+    found = page.evaluate("axe.run({resultTypes: ['violations']}).then((r) => r.violations)")
+    told = [
+        (v["id"], v["nodes"][0]["html"][:120], v["nodes"][0].get("failureSummary"))
+        for v in found
+        if v["impact"] in ("serious", "critical")
+    ]
+    assert told == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
