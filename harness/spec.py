@@ -44,3 +44,15 @@ class Spec:
     def shallow(self) -> bool:
         """One hidden layer below a linear output."""
         return len(self.widths) == 1 and self.activations[1:] == ("identity",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerSpec(Spec):
+    """What a learner is told whose width is its own: the teacher may have fewer neurons, or more.
+
+    There are `instances` teachers over the same inputs, an output each; `widths` are the learners' neurons together, in
+    equal blocks. `sharpness` b means φ(z) = g(b z) / b for softplus.
+    """
+
+    instances: int = 1
+    sharpness: float = 1.0
