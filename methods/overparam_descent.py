@@ -46,9 +46,9 @@ class Problem:
         """φ or φ'."""
         return self.g(self.b * z, order) * self.b ** (order - 1)
 
-    def of_runs(self, first: int, last: int) -> "Problem":
+    def of_runs(self, runs: Tensor) -> "Problem":
         """The same problem for some of the runs."""
-        return replace(self, y=self.y[first:last])
+        return replace(self, y=self.y[runs])
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,10 @@ class Point:
     loss: Tensor
     by_w: Tensor
     by_v: Tensor
+
+    def of_runs(self, runs: Tensor) -> "Point":
+        """Some of the runs."""
+        return Point(self.w[runs], self.v[runs], self.loss[runs], self.by_w[runs], self.by_v[runs])
 
     @property
     def slope(self) -> Tensor:
@@ -113,6 +117,12 @@ def kick(problem: Problem, at: Point, which: Tensor, run: Run) -> Point:
     runs, d, k = at.w.shape
     noise = run.normal(runs * d, k).reshape(runs, d, k)
     return point(problem, at.w + KICK * noise * which[:, None, None], at.v)
+
+
+def joined(points: list[Point]) -> Point:
+    """All runs of several points."""
+    fields = ("w", "v", "loss", "by_w", "by_v")
+    return Point(*(torch.cat([getattr(p, field) for p in points]) for field in fields))
 
 
 def chosen(which: Tensor, a: Point, b: Point) -> Point:

@@ -16,7 +16,7 @@ Reference: the problem is that of Soltanolkotabi, Javanmard & Lee, arXiv:1707.04
 import torch
 from torch import Tensor
 
-from paramid.methods.overparam_descent import BLOCK, Point, Problem, chosen, point
+from paramid.methods.overparam_descent import BLOCK, Point, Problem, chosen, joined, point
 
 FIRST, LEAST, MOST = 1e-2, 1e-10, 1e8  # of μ
 ROUNDING = 1e-31  # of L over that of f = 0
@@ -24,15 +24,9 @@ ROUNDING = 1e-31  # of L over that of f = 0
 
 def polish(problem: Problem, at: Point, *, most: int) -> Point:
     """At most `most` steps for every run, a few runs at a time."""
-    size = system(problem, at)
-    together = max(1, 4 * BLOCK // size**2)
-    parts = []
-    for first in range(0, len(at.loss), together):
-        last = first + together
-        start = Point(*(t[first:last] for t in (at.w, at.v, at.loss, at.by_w, at.by_v)))
-        parts.append(refined(problem.of_runs(first, last), start, most))
-    fields = ("w", "v", "loss", "by_w", "by_v")
-    return Point(*(torch.cat([getattr(p, f) for p in parts]) for f in fields))
+    together = max(1, 4 * BLOCK // system(problem, at) ** 2)
+    groups = torch.arange(len(at.loss), device=at.loss.device).split(together)
+    return joined([refined(problem.of_runs(runs), at.of_runs(runs), most) for runs in groups])
 
 
 def system(problem: Problem, at: Point) -> int:
@@ -42,8 +36,9 @@ def system(problem: Problem, at: Point) -> int:
 
 
 def refined(problem: Problem, at: Point, most: int) -> Point:
-    """(2) or (3) until L is rounding, or no μ lowers it."""
-    mu = torch.full_like(at.loss, FIRST)
+    """(2) or (3) until L is rounding, or no μ lowers it; runs that are done wait for the others."""
+    mu, done = torch.full_like(at.loss, FIRST), list[Point]()
+    places, order = torch.arange(len(at.loss), device=at.loss.device), list[Tensor]()
     step = dual_step if system(problem, at) == len(problem.x) else primal_step
     for _ in range(most):
         by_w, by_v = step(problem, at, mu)
@@ -51,10 +46,14 @@ def refined(problem: Problem, at: Point, most: int) -> Point:
         better = tried.loss < at.loss
         at = chosen(better, tried, at)
         mu = torch.where(better, (mu / 3).clamp(min=LEAST), mu * 4)
-        if bool(((at.loss <= ROUNDING * problem.scale) | (mu > MOST)).all()):
+        ended = (at.loss <= ROUNDING * problem.scale) | (mu > MOST)
+        if bool(ended.any()):
+            (gone,), (left,) = ended.nonzero(as_tuple=True), (~ended).nonzero(as_tuple=True)
+            done, order = [*done, at.of_runs(gone)], [*order, places[gone]]
+            problem, at, mu, places = problem.of_runs(left), at.of_runs(left), mu[left], places[left]
+        if not len(places):
             break
-        mu = mu.clamp(max=2 * MOST)
-    return at
+    return joined([*done, at]).of_runs(torch.cat([*order, places]).argsort())
 
 
 def tangent_kernel(problem: Problem, w: Tensor, v: Tensor) -> Tensor:

@@ -6,9 +6,10 @@
     (4)  f(x) = xᵀ M x,   M = Σ v_l w_l w_lᵀ,   for squares.
 
 What an oracle can see: for squares M and nothing more; it is judged as the Q of [x, 1] Q [x, 1]ᵀ, of which M is a
-corner. Softplus teachers stand in the paper's regime of fewer samples than weights, where the weights cannot be told:
-what is judged there is the fit (3) alone. labels=random has no teacher: y_i ~ N(0, 1), whatever x_i. Several
-`instances` are as many teachers over the same inputs, an output each; metrics become medians and shares of them.
+corner. Softplus teachers stand in the paper's regime of fewer samples than weights, where samples cannot tell the
+weights: their `error` is the fit (3) alone, and `weight_error` beside it says what was told. labels=random has no
+teacher: y_i ~ N(0, 1), whatever x_i. Several `instances` are as many teachers over the same inputs, an output each;
+metrics become medians and shares of them.
 
 Reference: Soltanolkotabi, Javanmard & Lee, arXiv:1707.04926, §2 and §3.
 """
@@ -23,7 +24,7 @@ import torch
 from torch import Tensor
 
 from paramid import judging, streams
-from paramid.claims import Claim, Function, Gram
+from paramid.claims import Claim, Directions, Function, Gram, Subspace
 from paramid.contracts import Task
 from paramid.judging import Metrics, Teacher
 from paramid.network import Network
@@ -126,8 +127,15 @@ class Quadratic(Task):
 
     @property
     def kinds(self) -> tuple[type[Claim], ...]:
-        """Networks, and the matrices of squares."""
-        return (Network, Gram) if self.square else (Network,)
+        """Networks, the matrices of squares, and what leads to a single net of softplus."""
+        if self.square:
+            return (Network, Gram)
+        return (Network, Directions, Subspace) if self.told else (Network,)
+
+    @property
+    def told(self) -> bool:
+        """Whether there are weights of softplus to compare with."""
+        return not self.square and self.labels == "planted" and self.instances == 1
 
     def draw(self, seed: int) -> Planted:
         """The teachers (1) of that seed; those of random labels are silent, their labels are noise."""
@@ -144,13 +152,17 @@ class Quadratic(Task):
     def truth(self, teacher: Teacher, kind: type[Claim]) -> Claim:
         """The network, as near as k neurons come to it, or its matrices."""
         network = cast("Planted", teacher).network
+        if kind is Directions:
+            return Directions(network.weights[0] / network.weights[0].norm(dim=0))
+        if kind is Subspace:
+            return Subspace(judging.span_of_squares(network.weights[0]))
         if kind is Gram:
             return Gram(grams(network).squeeze(0) if self.instances == 1 else grams(network))
         return network if (self.rank or self.k) <= self.k else nearest(network, self.k)
 
     def judge(self, claim: Claim, teacher: Teacher) -> Metrics:
         """The fit; of planted teachers what generalises, of squares the matrices."""
-        if not isinstance(claim, (*self.kinds, Function)):
+        if not isinstance(claim, (Network, Gram, Function)) or type(claim) not in (*self.kinds, Function):
             return super().judge(claim, teacher)
         planted = cast("Planted", teacher)
         if isinstance(claim, Gram):
@@ -162,7 +174,9 @@ class Quadratic(Task):
         metrics = self.fit(cast("Teacher", claim), planted)
         if isinstance(claim, Network) and self.square:
             metrics |= self.matrices(grams(claim), planted)
-        elif self.labels == "planted":
+        elif isinstance(claim, Network) and self.told:
+            metrics |= judging.score_network(planted.network, claim)
+        if "test_error" not in metrics and self.labels == "planted":
             metrics |= {"test_error": self.tested(cast("Teacher", claim), planted)}
         return self.headed(metrics)
 

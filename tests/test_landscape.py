@@ -98,7 +98,7 @@ def test_saddles_are_strict_as_predicted_and_let_go_of() -> None:
         assert told.slope < 1e-5
         assert told.lowest == pytest.approx(told.saddle, rel=0.1)
         assert told.saddle < -0.1
-    freed = last(problem, at.w, v, 500)
+    freed = last(problem, at.w, v, 1200)
     assert bool((freed.loss < 0.5 * at.loss).all())
     assert float(polish(problem, freed, most=150).loss.max()) < 1e-20
 

@@ -105,6 +105,10 @@ def test_softplus_is_sharp_and_judged_by_its_fit() -> None:
     w = teacher.network.weights[0] / 4
     assert torch.allclose(y[:, 0], (torch.log1p(torch.exp(4 * x @ w)) / 4).sum(1))
     scores = family.judge(teacher.network, teacher)
+    assert scores["error"] == scores["training_rmse"] < 1e-14
+    assert (scores["exact"], scores["test_error"]) == (1, 0)
+    several = Quadratic(D=3, k=2, activation="softplus", instances=2)
+    scores = several.judge(several.draw(0).network, several.draw(0))
     assert set(scores) == {"error", "training_rmse", "fitted", "test_error"}
     with pytest.raises(Unjudgeable, match="claimed a Gram"):
         family.judge(Gram(torch.eye(4, dtype=F64)), teacher)
