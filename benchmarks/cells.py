@@ -19,6 +19,10 @@ CELLS = [
     "sphere-lm | shallow:D=20,m=160",
     "sphere-lm | shallow:D=20,m=60,shift=1.5,outer=free",
     "sphere-lm | shallow:D=20,m=80,noise=1e-08",
+    "overparam-gd | quadratic:D=20,k=2,N=100",
+    "overparam-gd:iterations=1000,polish=lm | quadratic:D=10,k=13,N=100,activation=softplus",
+    "gram-least-squares | quadratic:D=20,k=20,N=215",
+    "gram-queries | quadratic:D=20,k=20",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

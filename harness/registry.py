@@ -31,11 +31,15 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
+        "overparam-gd": "paramid.methods.overparam_gd:OverparamGD",
+        "gram-least-squares": "paramid.methods.gram_least_squares:GramLeastSquares",
+        "gram-queries": "paramid.methods.gram_queries:GramQueries",
         "truth": "paramid.controls:Truth",
         "random": "paramid.controls:RandomGuess",
     },
     "tasks": {
         "shallow": "paramid.tasks.shallow:Shallow",
+        "quadratic": "paramid.tasks.quadratic:Quadratic",
     },
 }
 _plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}

@@ -15,6 +15,8 @@ from paramid.plans import cell
 SMALL = {
     "sgd": "sgd:N=200,steps=300",
     "shallow": "shallow:D=6,m=3",
+    "quadratic": "quadratic:D=5,k=3",
+    "overparam-gd": "overparam-gd:iterations=500",
 }
 METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
 TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]
