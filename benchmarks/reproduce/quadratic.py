@@ -99,8 +99,8 @@ def crossings(records: Records) -> Iterator[str]:
             rows.append((title, name, f"{axis} = {paper:g}", ours, ratio, told or "-"))
     yield from grid(("panel", "start", "paper", "ours", "kD/N", "shares"), rows)
     yield ""
-    yield "The paper says neither step, nor iterations, nor when a minimum counts as global; a loose tolerance moves the"
-    yield "crossings by ±1.5. Its Figure 3 is captioned D = 10 and k = 10; text and crossings fit D = 20 and k = 5."
+    yield "The paper says neither step, nor iterations, nor when a minimum counts as global; a loose tolerance moves"
+    yield "the crossings by ±1.5. Its Figure 3 is captioned D = 10 and k = 10; text and crossings fit D = 20 and k = 5."
     yield "With v = ±1 squares need more neurons: ‖w‖² - 2 v² is conserved by the flow, so that a wrong sign stays."
     yield ""
     yield from unfitted(records)
@@ -115,8 +115,8 @@ def unfitted(records: Records) -> Iterator[str]:
         if points and (hard := rising(points)[0])[0] > points[0][0]:
             before = max(p for x, p in points if x < hard[0])
             yield f"- {title}: {before:.1f} of the teachers before {PANELS[title][0]} = {hard[0]:g}, {hard[1]:.1f}"
-            yield f"  there, {points[-1][1]:.1f} at the end: few weights find the teacher, many fit anything, and between"
-            yield "  the two, at kD close to N, descent is trapped."
+            yield f"  there, {points[-1][1]:.1f} at the end: few weights find the teacher, many fit anything, and"
+            yield "  between the two, at kD close to N, descent is trapped."
 
 
 def trajectories(records: Records) -> str:
