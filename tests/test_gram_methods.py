@@ -10,6 +10,7 @@ from torch import Tensor
 from paramid import GiveUp, Gram, Method, Run, Task
 from paramid.methods import gram_least_squares, quadratic_forms
 from paramid.methods.gram_least_squares import GramLeastSquares
+from paramid.methods.gram_moments import GramMoments
 from paramid.methods.gram_queries import GramQueries
 from paramid.oracle import CountingOracle
 from paramid.spec import Spec
@@ -178,3 +179,32 @@ def test_options_without_sense_are_refused() -> None:
         GramLeastSquares(steps=0)
     with pytest.raises(ValueError, match="at least 0 was wanted"):
         GramQueries(checks=-1)
+
+
+@pytest.mark.parametrize(
+    "family", [Quadratic(D=3, k=2, instances=2), Shallow(D=3, m=2, activation="square", outer="free")]
+)
+def test_second_moments_err_like_the_root_of_the_samples(family: Task) -> None:
+    errors = []
+    for n in (4_000, 400_000):
+        method = GramMoments(N=n)
+        oracle = CountingOracle(
+            family.draw(0), replace(family.spec, samples=None), access=method.access, seed=0, device=torch.device("cpu")
+        )
+        claim = next(method.identify(oracle, Run.seeded(0)))
+        errors.append(family.judge(claim, family.draw(0))["gram_error"])
+        assert claim.stats["predicted_error"] == pytest.approx(errors[-1], rel=2)
+    assert 4 < errors[0] / errors[1] < 25
+
+
+def test_second_moments_give_up_where_samples_are_few() -> None:
+    metrics, reason, used = played(GramMoments(), Quadratic(D=4, k=3, N=500))
+    assert (metrics["identified"], used) == (0, {"samples": 500})
+    assert "500 samples leave the matrix uncertain" in reason
+
+
+def test_second_moments_notice_another_structure() -> None:
+    family = Quadratic(D=2, k=2, N=1_000_000)
+    oracle = oracle_for(GramMoments(), family, teacher=Quadratic(D=2, k=2, activation="softplus", b=3.0).draw(0))
+    with pytest.raises(GiveUp, match="no quadratic form: residuals are"):
+        list(GramMoments().identify(oracle, Run.seeded(0)))
