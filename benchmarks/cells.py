@@ -23,6 +23,7 @@ CELLS = [
     "overparam-gd:iterations=1000,polish=lm | quadratic:D=10,k=13,N=100,activation=softplus",
     "gram-least-squares | quadratic:D=20,k=20,N=215",
     "gram-queries | quadratic:D=20,k=20",
+    "gram-moments | quadratic:D=4,k=2,N=1000000",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

@@ -33,6 +33,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "spm": "paramid.methods.spm:SubspacePowerMethod",
         "overparam-gd": "paramid.methods.overparam_gd:OverparamGD",
         "gram-least-squares": "paramid.methods.gram_least_squares:GramLeastSquares",
+        "gram-moments": "paramid.methods.gram_moments:GramMoments",
         "gram-queries": "paramid.methods.gram_queries:GramQueries",
         "truth": "paramid.controls:Truth",
         "random": "paramid.controls:RandomGuess",

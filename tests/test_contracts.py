@@ -17,6 +17,7 @@ SMALL = {
     "shallow": "shallow:D=6,m=3",
     "quadratic": "quadratic:D=5,k=3",
     "overparam-gd": "overparam-gd:iterations=500",
+    "gram-moments": "gram-moments:N=1000",
 }
 METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
 TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]
