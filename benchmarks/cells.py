@@ -35,6 +35,11 @@ CELLS = [
     "threshold-boundary:source=samples | threshold:N=100000",
     "threshold-plane:steps=25,gaussians=1000 | threshold:D=2,m=2,t=0.5",
     "threshold-graph | threshold:D=9,m=3,t=1.0,N=100000,activation=exponential,polynomial=monotone,weights=blocks",
+    "overparam-gd | quadratic:D=20,k=2,N=100",
+    "overparam-gd:iterations=1000,polish=lm | quadratic:D=10,k=13,N=100,activation=softplus",
+    "gram-least-squares | quadratic:D=20,k=20,N=215",
+    "gram-queries | quadratic:D=20,k=20",
+    "gram-moments | quadratic:D=4,k=2,N=1000000",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

@@ -116,14 +116,17 @@ class EntangledWeights(Claim):
 
 @dataclass(frozen=True, eq=False)
 class Gram(Claim):
-    """A symmetric matrix that is all an oracle can see of the weights, such as Σ a_i w_i w_iᵀ."""
+    """A symmetric matrix that is all an oracle can see of the weights, such as Σ a_i w_i w_iᵀ; one for each output."""
 
-    matrix: Tensor
+    matrix: Tensor  # (s, s), or (outputs, s, s)
 
-    def misfit(self, spec: Spec) -> str | None:  # noqa: ARG002 -- the task's truth gives the size
-        """A square matrix; the judge compares its size with the truth's."""
-        if self.matrix.ndim != 2 or self.matrix.shape[0] != self.matrix.shape[1]:
-            return f"matrix has shape {tuple(self.matrix.shape)}; a square one was wanted"
+    def misfit(self, spec: Spec) -> str | None:
+        """Square matrices; the judge compares their size with the truth's."""
+        shape = tuple(self.matrix.shape)
+        if len(shape) not in (2, 3) or shape[-2] != shape[-1]:
+            return f"matrix has shape {shape}; a square one was wanted"
+        if len(shape) == 3 and shape[0] != spec.outputs:
+            return f"{shape[0]} matrices claimed, the teacher has {spec.outputs} outputs"
         return None
 
 

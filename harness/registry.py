@@ -40,6 +40,10 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "hermite-jennrich": "paramid.methods.hermite_jennrich:HermiteJennrich",
         "cp-als": "paramid.methods.cp_als:AlternatingLeastSquares",
         "relu-regression": "paramid.methods.relu_regression:ReluRegression",
+        "overparam-gd": "paramid.methods.overparam_gd:OverparamGD",
+        "gram-least-squares": "paramid.methods.gram_least_squares:GramLeastSquares",
+        "gram-moments": "paramid.methods.gram_moments:GramMoments",
+        "gram-queries": "paramid.methods.gram_queries:GramQueries",
         "truth": "paramid.controls:Truth",
         "random": "paramid.controls:RandomGuess",
     },
@@ -48,6 +52,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "threshold": "paramid.tasks.threshold:Threshold",
         "biased-relu": "paramid.tasks.biased_relu:BiasedRelu",
         "pyramid": "paramid.tasks.pyramid:Pyramid",
+        "quadratic": "paramid.tasks.quadratic:Quadratic",
     },
 }
 _plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}

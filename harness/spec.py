@@ -57,3 +57,15 @@ class ThresholdSpec(Spec):
     threshold: float
     rate: float = 1.0  # of "exponential" and "cosh"
     weights: str = "unit"  # "orthonormal"; "blocks": indicators of disjoint blocks of inputs
+
+
+@dataclass(frozen=True, kw_only=True)
+class LearnerSpec(Spec):
+    """What a learner is told whose width is its own: the teacher may have fewer neurons, or more.
+
+    There are `instances` teachers over the same inputs, an output each; `widths` are the learners' neurons together, in
+    equal blocks. `sharpness` b means φ(z) = g(b z) / b for softplus.
+    """
+
+    instances: int = 1
+    sharpness: float = 1.0

@@ -187,7 +187,7 @@ class ToyGram(Task):
 
     @property
     def spec(self) -> Spec:
-        return Spec(inputs=self.D, widths=(None,), activations=("square", "identity"))
+        return Spec(inputs=self.D, widths=(None,), activations=("form", "identity"))
 
     def draw(self, seed: int) -> Quadratic:
         w = torch.randn(self.D, 5, generator=generator(seed, "toy"), dtype=F64, device="cpu")
@@ -205,7 +205,7 @@ class Polarisation:
     access: ClassVar = frozenset({Access.QUERIES})
 
     def declines(self, spec: Spec) -> str | None:
-        return None if spec.activation == "square" else "needs squares"
+        return None if spec.activation == "form" else "needs a quadratic form"
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         d = oracle.spec.inputs

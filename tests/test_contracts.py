@@ -21,6 +21,9 @@ SMALL = {
     "biased-relu": "biased-relu:D=5,m=3,N=2000",
     "pyramid": "pyramid:D=8,widths=6-4-3",
     "threshold": "threshold:D=4,m=3,N=20000",
+    "quadratic": "quadratic:D=5,k=3",
+    "overparam-gd": "overparam-gd:iterations=500",
+    "gram-moments": "gram-moments:N=1000",
 }
 METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
 TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]

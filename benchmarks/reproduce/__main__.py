@@ -6,9 +6,9 @@ What the store holds is not run again.
 import argparse
 from pathlib import Path
 
-from benchmarks.reproduce import biased_relu, high_threshold, pages, shallow
+from benchmarks.reproduce import biased_relu, high_threshold, pages, quadratic, shallow
 
-PAGES = {page.name: page for page in (shallow.PAGE, biased_relu.PAGE, high_threshold.PAGE)}
+PAGES = {page.name: page for page in (shallow.PAGE, biased_relu.PAGE, high_threshold.PAGE, quadratic.PAGE)}
 DOCS = Path(__file__).parents[2] / "docs"
 
 
