@@ -107,7 +107,7 @@ def test_the_page_fits_sorts_and_filters(visit: Open, size: dict[str, int]) -> N
     choose(page, "size", "20 to 49")
     assert [t.split()[:2] for t in shown_tasks(page)] == [["shallow", "D=20"]]
     assert page.locator("#state").inner_text() == "1 of 4 tasks, 6 of 6 methods"
-    assert "Recomputed here over 1 of 3 tasks" in page.locator(".board[data-kind=queries] .recomputed").inner_text()
+    assert "Recomputed here over 1 of 4 tasks" in page.locator(".board[data-kind=queries] .recomputed").inner_text()
     page.get_by_role("button", name="Reset").click()
     assert len(shown_tasks(page)) == 4
 

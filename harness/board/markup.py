@@ -32,7 +32,7 @@ def link(words: object, to: str, **attributes: object) -> str:
 
 def broken(name: str) -> str:
     """A name with options, which may be broken between them."""
-    return re.sub("([:,])", r"\1<wbr>", escaped(name)) if ":" in name else escaped(name)
+    return re.sub("([:,=])", r"\1<wbr>", escaped(name)) if ":" in name else escaped(name)
 
 
 def hidden(words: str) -> str:

@@ -20,7 +20,15 @@ def matrix(summary: Summary, methods: dict[str, str], tasks: dict[str, str]) -> 
     head = tag("tr", tag("th", "task", scope="col"), *(_head(summary, name, methods[name]) for name in columns))
     body = "".join(_row(summary, place, task, methods, tasks) for place, task in enumerate(summary.tasks))
     caption = tag("caption", "Median error of each method before each task, seeds identified, and how they ended")
-    whole = tag("table", caption, tag("thead", head), tag("tbody", body), class_="matrix", id="matrix")
+    whole = tag(
+        "table",
+        caption,
+        tag("thead", head),
+        tag("tbody", body),
+        class_="matrix",
+        id="matrix",
+        style=f"--n:{len(columns)}",
+    )
     return region("Matrix of methods and tasks", whole)
 
 
@@ -29,7 +37,7 @@ def legend() -> str:
     bounds = ["> 1e-2", *(f"≤ 1e-{2 * i}" for i in range(1, 8))]
     steps = "".join(tag("li", words, class_=f"e{i}") for i, words in enumerate(bounds))
     best = tag("li", "<b>framed</b> within a factor of ten of the row's best") + tag(
-        "li", "<b>≠</b> CPU and GPU disagree"
+        "li", "<b>†</b> CPU and GPU disagree"
     )
     marks = "".join(tag("li", f"<b>{mark}</b> {words}") for words, mark in MARKS.items()) + best
     return tag("ul", steps, class_="scale", aria_label="Colours: median error") + tag(
@@ -105,7 +113,7 @@ def _cell(cell: Cell | None, methods: dict[str, str], task_url: str, best: float
         told = link(cell.state, anchor)
         return tag("td", mark, told, class_="bare", title=words(cell), data_v="inf")
     top = " best" if cell.identified and near(cell.error, best) else ""
-    odd = tag("b", "≠", aria_hidden="true") + hidden(" CPU and GPU disagree") if flagged else ""
+    odd = tag("b", "†", aria_hidden="true") + hidden(" CPU and GPU disagree") if flagged else ""
     inside = link(shown_error(cell.error), anchor) + tag("small", mark, f"{count}", hidden(f" {cell.state}"), odd)
     return tag("td", inside, class_=f"e{cell.level}{top}", title=words(cell), data_v=f"{cell.error:.3g}")
 
