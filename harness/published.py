@@ -74,7 +74,7 @@ def fingerprint(record: Record) -> str:
 def line(kind: str, plain: object) -> str:
     """One line of a publication; `kind` is `record` or `verdict`."""
     plain = json.loads(dump(plain))
-    return canonical({"schema": SCHEMA, "sha256": digest(plain), kind: plain}) + "\n"
+    return _sealed(kind, plain, digest(plain))
 
 
 def read(folder: str | Path) -> Published:
@@ -170,9 +170,10 @@ def name() -> str:
 
 def publish(records: Sequence[Record], folder: Path, name: str) -> tuple[Path | None, int]:
     """Write the records that `folder` does not hold yet into a new file; its path and how many there are."""
-    held = {fingerprint(r) for r in read(folder).records.values()} if folder.is_dir() else set()
+    held = set(read(folder).records) if folder.is_dir() else set()
     ordered = sorted(records, key=lambda r: (r.task, r.method, r.device, r.seed, r.key))
-    fresh = [line("record", r.to_json()) for r in ordered if fingerprint(r) not in held]
+    plain = (json.loads(dump(r.to_json())) for r in ordered)
+    fresh = [_sealed("record", p, found) for p in plain if (found := digest(p)) not in held]
     return (append(fresh, folder, name) if fresh else None), len(fresh)
 
 
@@ -194,6 +195,10 @@ def append(lines: Iterable[str], folder: Path, name: str) -> Path:
         raise StoreError(f"{folder} cannot be written: {error.strerror}") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _sealed(kind: str, plain: object, digested: str) -> str:
+    return canonical({"schema": SCHEMA, "sha256": digested, kind: plain}) + "\n"
 
 
 def _verdict(plain: Mapping[str, Any]) -> Verdict:

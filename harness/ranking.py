@@ -6,7 +6,7 @@ For a method s, a task p and a target error ε, over the seeds of the task,
     (2)  r_sp(ε) = C_sp(ε) / min_s C_sp(ε),   ρ_s(τ) = share of the (p, ε) with r_sp(ε) ≤ τ,
     (3)  score_s = 1/log T ∫_1^T ρ_s(τ) dτ/τ = mean over (p, ε) of max(0, 1 - log r_sp(ε) / log T),   T = 1000.
 
-A seed that failed, timed out, was declined or was never run did not reach anything. The whole table is resampled, tasks
+A seed that failed, was declined or was never run did not reach anything (`trials`). The whole table is resampled, tasks
 first and seeds within them, the same for every method: ranks get intervals, and a method is set below the head of a
 group only where its score was lower in at least 97.5 % of the resamples. Everything else is one group.
 

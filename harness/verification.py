@@ -1,9 +1,9 @@
 """Whether records can be made again: a random sample of cells runs through the harness, and what comes is compared.
 
 The sample is drawn from the hashes of the records, so that who submits cannot choose it and everybody draws the same;
-every method gives at least one cell, the cheap endings (declined) come last. What agrees within the tolerances of
-`agreement` is verified, what does not is disputed, and what a machine's limit ended, or other code made, stays
-unverified. One disputed cell makes its method disputed.
+every method gives at least one cell, and what was declined, or a machine's limit ended, comes last. What agrees within
+the tolerances of `agreement` is verified, what does not is disputed, and what a machine's limit ended, or other code
+made, stays unverified. One disputed cell makes its method disputed.
 """
 
 from __future__ import annotations
@@ -79,8 +79,8 @@ def sample(records: Mapping[str, Record], share: float, salt: str = "") -> list[
             methods[f"{record.method} {record.device}"].append(digest)
 
     def order(digest: str) -> tuple[bool, str]:
-        cheap = records[digest].status is Status.DECLINED
-        return cheap, hashlib.sha256(f"{salt}{digest}".encode()).hexdigest()
+        idle = records[digest].status in agreement.MACHINES | {Status.DECLINED}
+        return idle, hashlib.sha256(f"{salt}{digest}".encode()).hexdigest()
 
     return [d for ours in methods.values() for d in sorted(ours, key=order)[: math.ceil(share * len(ours))]]
 

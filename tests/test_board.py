@@ -144,11 +144,14 @@ def test_colours_change_at_the_targets(error: float, level: int) -> None:
 def test_devices_are_paired_and_flagged_where_they_disagree() -> None:
     here = [made(seed=s) for s in (0, 1)]
     there = [made(seed=0, device="cuda", rows=7), made(seed=1, device="cuda", error=1e-9)]
-    (pair,) = Summary([*here, *there]).pairs()
+    (pair,) = Summary([*here, *there]).pairs
     assert pair.problem == "seed 1: CPU error 1e-5, GPU 1e-9"
     page = notes.provenance(Summary([*here, *there]))
     assert "<b>disagree</b>: seed 1: CPU error 1e-5, GPU 1e-9" in page
-    assert Summary([*here, *there[:1]]).pairs()[0].problem is None
+    assert Summary([*here, *there[:1]]).pairs[0].problem is None
+    front = site.build(Summary([*here, *there]))["index.html"].decode()
+    assert "1 cell where CPU and GPU disagree" in front
+    assert front.split('id="matrix"')[1].count("†") == 2
 
 
 def test_a_disputed_method_is_shown_and_not_ranked() -> None:

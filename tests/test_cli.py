@@ -174,6 +174,17 @@ BAD = [
     ("plot pie", "invalid choice: 'pie'"),
     ("plot phase --store /nowhere/at/all", "no store at"),
     ("plot scaling --rows m", "scaling takes no --rows"),
+    ("publish --store /nowhere/at/all", "no store at"),
+    ("board --store /nowhere/at/all", "no store at"),
+    ("board --records /nowhere/at/all", "no published records at"),
+    ("board --store a --records b", "one of them was wanted"),
+    ("submit spm --store /nowhere/at/all --out x.zip", "no store at"),
+    ("submit spm --out /nowhere/at/all.zip", "a file in a folder that exists was wanted"),
+    ("submit spm", "required: --out"),
+    ("verify /nowhere/at/all.zip", "no such file"),
+    ("verify x.zip --sample 0", "a share above 0 and at most 1 was wanted"),
+    ("verify", "required: BUNDLE"),
+    ("table --records /nowhere/at/all", "no published records at"),
     ("plot curves --out /nowhere/at/all.svg", "a file in a folder that exists was wanted"),
 ]
 

@@ -110,6 +110,15 @@ def test_curves_tell_every_claim_and_the_median() -> None:
     assert "spm, seed 0: Network after 1,020 rows, error 1e-4" in words(curves([record(error=1e-4)], "queries"))
 
 
+def test_medians_alone_are_smaller_and_end_where_they_did() -> None:
+    whole, short = (curves(grid(), seeds=s) for s in (True, False))
+    assert len(short) < len(whole) / 2
+    assert "seed 1" not in words(short)
+    assert [w for w in words(whole).split("\n") if "identified;" in w] == [
+        w for w in words(short).split("\n") if "identified;" in w
+    ]
+
+
 def test_the_bold_line_is_the_median_of_the_best_so_far() -> None:
     assert best_so_far([[(1.0, 1e-2), (3.0, 1.0)], [(2.0, 1e-4)], []]) == [(2.0, 1e-2), (3.0, 1e-2)]
     assert best_so_far([[(1.0, 1e-2)], [(2.0, 1e-4)]]) == [(2.0, pytest.approx(1e-3))]

@@ -42,6 +42,12 @@ def test_the_median_interval_is_scipys() -> None:
     assert high == pytest.approx(theirs.high, abs=0.1)
 
 
+def test_a_median_interval_is_blind_to_the_order_of_seeds() -> None:
+    values = np.random.default_rng(5).normal(size=12)
+    assert uncertainty.median_interval(values) == uncertainty.median_interval(values[::-1])
+    assert uncertainty.median_interval([1.0, 2.0, math.inf])[1] == math.inf
+
+
 def planted(costs: np.ndarray, hit: np.ndarray | None = None) -> Trials:
     """Costs (methods, tasks, seeds) with one target, all of them reached unless said."""
     names = tuple("abcdefgh"[: costs.shape[0]])
@@ -60,6 +66,27 @@ def test_a_score_is_the_integral_of_the_profile() -> None:
     factors = np.geomspace(1, 1000, 20_001)
     numeric = np.trapezoid(ranking.profile(costs, factors), np.log(factors), axis=1) / math.log(1000)
     assert ranking.scores(costs) == pytest.approx(numeric, abs=1e-3)
+
+
+def test_resampled_scores_are_those_of_resampled_tables() -> None:
+    rng = np.random.default_rng(6)
+    costs = np.exp(rng.normal(size=(3, 5, 4)))
+    costs[:, 2, 2:] = np.nan  # a task of two seeds
+    trials = planted(costs, rng.random(costs.shape) < 0.7)
+    drawn = ranking.resampled_scores(trials, 4000)
+    made = []
+    for _ in range(4000):
+        task = rng.integers(5, size=5)
+        seed = np.stack(
+            [rng.integers(2 if t == 2 else 4, size=4 if t != 2 else 2).repeat(1 if t != 2 else 2) for t in task]
+        )
+        made.append(
+            ranking.scores(
+                ranking.expected_cost(trials.spent[:, task[:, None], seed], trials.hit[:, task[:, None], seed])
+            )
+        )
+    assert drawn.mean(axis=0) == pytest.approx(np.mean(made, axis=0), abs=0.01)
+    assert drawn.std(axis=0) == pytest.approx(np.std(made, axis=0), abs=0.01)
 
 
 def test_ranks_are_scipys() -> None:

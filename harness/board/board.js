@@ -154,6 +154,7 @@
     const gone = head.map((th, i) => [th, i + 2]).filter(([th]) =>
       (state.access && th.dataset.kind !== state.access) || (state.device && th.dataset.device !== state.device));
     hide.textContent = gone.map(([, i]) => `#matrix tr>:nth-child(${i})`).join(",") + (gone.length ? "{display:none}" : "");
+    table.style.setProperty("--n", head.length - gone.length);
     said.textContent = `${count} of ${rows.length} tasks, ${head.length - gone.length} of ${head.length} methods`;
   };
   const sort = () => {
@@ -178,10 +179,12 @@
     state.down = told.get("down") === "1";
   };
   const write = () => {
-    const kept = Object.entries({ ...state, down: state.down ? "1" : "" }).filter(([name, value]) => value && !(name === "cost" && value === "seconds"));
+    const told = { ...state, down: state.down ? "1" : "", cost: state.cost === "seconds" ? "" : state.cost };
+    const kept = [...fields, "sort", "down"].map((name) => [name, told[name]]).filter(([, value]) => value);
     history.replaceState(null, "", kept.length ? `#${new URLSearchParams(kept)}` : location.pathname.split("/").pop() || ".");
   };
-  const show = () => { filter(); sort(); standings(); };
+  const soon = rows.length * head.length > 2000 ? (work) => setTimeout(work, 30) : (work) => work();  // the matrix answers first
+  const show = () => { filter(); sort(); soon(standings); };
 
   for (const [i, th] of head.entries()) {
     const button = node("button", "↕", { type: "button", "aria-label": `Sort tasks by the error of ${methods[i].name}` });

@@ -30,6 +30,11 @@ def link(words: object, to: str, **attributes: object) -> str:
     return tag("a", escaped(words), href=to, **attributes)
 
 
+def broken(name: str) -> str:
+    """A name with options, which may be broken between them."""
+    return re.sub("([:,=])", r"\1<wbr>", escaped(name)) if ":" in name else escaped(name)
+
+
 def hidden(words: str) -> str:
     """Words for those who listen."""
     return tag("span", escaped(words), class_="vh")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from paramid.agreement import near
-from paramid.board.markup import escaped, hidden, link, region, tag
+from paramid.board.markup import broken, escaped, hidden, link, region, tag
 from paramid.board.standings import badges
 from paramid.board.summary import MARKS, SIZES, Cell, Summary, family, size
 from paramid.charts import shown
@@ -20,7 +20,15 @@ def matrix(summary: Summary, methods: dict[str, str], tasks: dict[str, str]) -> 
     head = tag("tr", tag("th", "task", scope="col"), *(_head(summary, name, methods[name]) for name in columns))
     body = "".join(_row(summary, place, task, methods, tasks) for place, task in enumerate(summary.tasks))
     caption = tag("caption", "Median error of each method before each task, seeds identified, and how they ended")
-    whole = tag("table", caption, tag("thead", head), tag("tbody", body), class_="matrix", id="matrix")
+    whole = tag(
+        "table",
+        caption,
+        tag("thead", head),
+        tag("tbody", body),
+        class_="matrix",
+        id="matrix",
+        style=f"--n:{len(columns)}",
+    )
     return region("Matrix of methods and tasks", whole)
 
 
@@ -28,7 +36,9 @@ def legend() -> str:
     """The colours and marks, in words."""
     bounds = ["> 1e-2", *(f"≤ 1e-{2 * i}" for i in range(1, 8))]
     steps = "".join(tag("li", words, class_=f"e{i}") for i, words in enumerate(bounds))
-    best = tag("li", "<b>framed</b> within a factor of ten of the row's best")
+    best = tag("li", "<b>framed</b> within a factor of ten of the row's best") + tag(
+        "li", "<b>†</b> CPU and GPU disagree"
+    )
     marks = "".join(tag("li", f"<b>{mark}</b> {words}") for words, mark in MARKS.items()) + best
     return tag("ul", steps, class_="scale", aria_label="Colours: median error") + tag(
         "ul", marks, class_="marks", aria_label="Marks: how the seeds ended"
@@ -68,21 +78,18 @@ def _head(summary: Summary, name: str, url: str) -> str:
     kind, device = summary.kind.get(name), (name.partition(" on ")[2] or "cpu")
     board = tag("small", escaped(KINDS[kind] if kind else "not ranked"))
     disputed = True if name in summary.disputed else None
-    label = (
-        tag("a", escaped(name.partition(" on ")[0]).replace(":", ":<wbr>").replace(",", ",<wbr>"), href=url)
-        + badges(summary, name)
-        + board
-    )
+    label = tag("a", broken(name.partition(" on ")[0]), href=url) + badges(summary, name) + board
     return tag("th", label, scope="col", data_kind=kind or "", data_device=device, data_disputed=disputed)
 
 
 def _row(summary: Summary, place: int, task: str, methods: dict[str, str], tasks: dict[str, str]) -> str:
     cells = [summary.cells.get((name, task)) for name in summary.columns]
+    odd = [(name, task) in summary.flagged for name in summary.columns]
     first = min((c.error for c in cells if c and c.identified), default=math.inf)
     return tag(
         "tr",
         tag("th", tag("a", task_words(task), href=tasks[task]), scope="row"),
-        *(_cell(cell, methods, tasks[task], first) for cell in cells),
+        *(_cell(cell, methods, tasks[task], first, flagged) for cell, flagged in zip(cells, odd, strict=True)),
         data_task=place,
         data_family=family(task),
         data_size=size(task),
@@ -96,7 +103,7 @@ def task_words(task: str) -> str:
     return f"<b>{escaped(name.base)}</b> {told}"
 
 
-def _cell(cell: Cell | None, methods: dict[str, str], task_url: str, best: float) -> str:
+def _cell(cell: Cell | None, methods: dict[str, str], task_url: str, best: float, flagged: bool) -> str:
     if cell is None:
         return tag("td", hidden("not run"), class_="none")
     mark = tag("span", MARKS[cell.state], aria_hidden="true", class_="mark")
@@ -106,7 +113,8 @@ def _cell(cell: Cell | None, methods: dict[str, str], task_url: str, best: float
         told = link(cell.state, anchor)
         return tag("td", mark, told, class_="bare", title=words(cell), data_v="inf")
     top = " best" if cell.identified and near(cell.error, best) else ""
-    inside = link(shown_error(cell.error), anchor) + tag("small", mark, f"{count}", hidden(f" {cell.state}"))
+    odd = tag("b", "†", aria_hidden="true") + hidden(" CPU and GPU disagree") if flagged else ""
+    inside = link(shown_error(cell.error), anchor) + tag("small", mark, f"{count}", hidden(f" {cell.state}"), odd)
     return tag("td", inside, class_=f"e{cell.level}{top}", title=words(cell), data_v=f"{cell.error:.3g}")
 
 

@@ -86,7 +86,7 @@ def provenance(summary: Summary) -> str:
         tag("p", "Any row: <code>paramid run METHOD TASK --seed SEED</code> at its commit, with the limits that its "
                  "method's page names. This site: <code>paramid board</code>, from the same records byte for byte. "
                  "A sample of it: <code>paramid board --audit</code>."),
-        tag("p", f"Tolerances of a rerun: {escaped(agreement.TOLERANCES)}."),
+        tag("p", f"Tolerances of a rerun: {marked(agreement.TOLERANCES)}."),
         tag("h2", "CPU and GPU"),
         _devices(summary),
         tag("h2", "Kept out"),
@@ -114,7 +114,7 @@ def _days(records: list[Record]) -> str:
 
 
 def _devices(summary: Summary) -> str:
-    pairs = summary.pairs()
+    pairs = summary.pairs
     if not pairs:
         return tag("p", "No cell was run on both.")
     rows = [
@@ -150,5 +150,7 @@ def facts(summary: Summary) -> str:
     ]
     if summary.refused:
         told.append(f"{len(summary.refused)} line{'s' if len(summary.refused) > 1 else ''} refused")
+    if differing := sum(p.problem is not None for p in summary.pairs):
+        told.append(f"{differing} cell{'s' if differing > 1 else ''} where CPU and GPU disagree")
     items = [tag("li", escaped(words)) for words in told]
     return tag("ul", *items, tag("li", link("provenance", "provenance.html")), class_="facts")

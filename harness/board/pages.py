@@ -50,7 +50,7 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
             tag("h2", "Error over cost"),
             _curves(
                 [replace(r, method=r.task, task=r.method) for c in _solved(cells) for r in c.records],
-                len(cells),
+                _drawable(cells),
                 "tasks",
             ),
             _phases(records),
@@ -76,7 +76,7 @@ def task(summary: Summary, name: str, methods: dict[str, str], home: str) -> str
             tag("h2", "Who solves it"),
             _cells(cells, lambda c: link(c.entrant, methods[c.entrant]), "method"),
             tag("h2", "Error over cost"),
-            _curves([r for c in _solved(cells) for r in c.records], len(cells), "methods"),
+            _curves([r for c in _solved(cells) for r in c.records], _drawable(cells), "methods"),
             tag("h2", "Definition"),
             _said("tasks", family_name),
             tag("h2", "What can be identified"),
@@ -170,8 +170,16 @@ def _coloured(cell: Cell) -> str:
 
 def _solved(cells: Sequence[Cell]) -> list[Cell]:
     """As many cells as a figure holds: those with the smallest errors, in order."""
-    kept = sorted((c for c in cells if any(r.claims for r in c.records)), key=lambda c: c.error)[:MOST_LINES]
+    kept = sorted((c for c in cells if _has_claims(c)), key=lambda c: c.error)[:MOST_LINES]
     return [c for c in cells if c in kept]
+
+
+def _drawable(cells: Sequence[Cell]) -> int:
+    return sum(map(_has_claims, cells))
+
+
+def _has_claims(cell: Cell) -> bool:
+    return any(r.claims for r in cell.records)
 
 
 def _curves(records: Sequence[Record], there: int, what: str) -> str:

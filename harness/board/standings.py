@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from paramid import ranking, svg
-from paramid.board.markup import escaped, hidden, link, region, tag
+from paramid.board.markup import broken, escaped, hidden, region, tag
 from paramid.board.summary import Summary, tally
 from paramid.charts import LEFT, RIGHT, TOP, WIDTH, Scale, shown, styles
 from paramid.ranking import CEILING, TARGETS, Standing, Trials
@@ -76,7 +76,7 @@ def _row(summary: Summary, placed: Standing, trials: Trials, urls: dict[str, str
     return tag(
         "tr",
         tag("td", rank(placed.rank, placed.rank_interval), class_="rank"),
-        tag("th", link(name.partition(" on ")[0], urls[name]), badges(summary, name), scope="row"),
+        tag("th", tag("a", broken(name.partition(" on ")[0]), href=urls[name]), badges(summary, name), scope="row"),
         tag("td", bar(placed.score, placed.score_interval), class_="score"),
         *(tag("td", share(*each), class_="num") for each in reached),
         tag("td", share(*found), class_="num"),

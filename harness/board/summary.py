@@ -151,6 +151,18 @@ class Summary:
         ours = [self.cells[name, task] for name in self.columns if (name, task) in self.cells]
         return sorted(ours, key=lambda c: (-c.identified / len(c.records), c.error, c.seconds))
 
+    @cached_property
+    def flagged(self) -> frozenset[tuple[str, str]]:
+        """The cells whose devices disagree."""
+        return frozenset(
+            (name, p.task)
+            for p in self.pairs
+            if p.problem
+            for name in self.entrants
+            if name.split(" on ")[0] == p.method
+        )
+
+    @cached_property
     def pairs(self) -> list[Pair]:
         """Cells of one method and task on two devices."""
         found = []
