@@ -122,6 +122,13 @@ def test_the_bound_of_theorem_2_2_holds_at_every_iterate() -> None:
     assert checked == 20
 
 
+def test_the_bound_is_the_papers() -> None:
+    """(4) with ε_g = 0.1, ε_H = 0.2, M* = 2: 0.1 √29 + 0.2; and ε_g = 10: 10 · 40 where the slope is steep."""
+    flat = landscape.Certificate(loss=0.0, slope=0.1, lowest=-0.2, saddle=0.0)
+    assert flat.bound(2.0) == pytest.approx(0.1 * 29**0.5 + 0.2)
+    assert landscape.Certificate(0.0, 10.0, 0.3, 0.0).bound(2.0) == pytest.approx(400)
+
+
 def test_the_bound_scales_with_the_outer_weights() -> None:
     """ν v and W / √ν are the same function: slope √ν, curvature ν, so that (4) is unchanged."""
     x, y, w, v = drawn(0, 20, 4), drawn(1, 20), drawn(2, 4, 5), torch.ones(5, dtype=F64)

@@ -65,7 +65,9 @@ def _panel(
         if not math.isnan(c):
             fit = [(x, 1 / (1 + math.exp(-a * (x - c)))) for x in np.linspace(rising(points)[0][0], high, 80)]
             drawn += [looks[name].line((place(x, p) for x, p in fit), width=2)]
-        rows += [(looks[name], name, "no crossing" if math.isnan(c) else f"1/2 at {c:.2f}", f"{trials} each")]
+        rows += [
+            (looks[name], name, "no crossing" if math.isnan(c) else f"1/2 at {c:.2f}", f"{trials} teachers a point")
+        ]
     words, height = legend(rows)
     return "".join(drawn) + svg.shifted(0, BOTTOM + 36, words), BOTTOM + 44 + height
 
@@ -93,7 +95,7 @@ def losses(panels: Mapping[str, Mapping[str, Points]], up: str) -> str:
         for name, points in lines.items():
             marks += [looks[name].line([(x(a), y(b)) for a, b in points], width=2)]
             marks += [svg.titled(f"{name}, {a:g}: {b:.1e}", looks[name].mark(x(a), y(b))) for a, b in points]
-        ends = [(looks[name], name, f"ends at {shown(points[-1][1])}", "") for name, points in lines.items()]
+        ends = [(looks[name], name, f"ends at {shown(points[-1][1])}", "best start") for name, points in lines.items()]
         rows, height = legend(ends)
         drawn += [("".join(marks) + svg.shifted(0, BOTTOM + 36, rows), BOTTOM + 44 + height)]
     marks, height = stacked(drawn)
