@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "methods": {
         "sphere-lm": "paramid.methods.sphere_lm:SphereLM",
+        "peel": "paramid.methods.peel:Peel",
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
@@ -36,6 +37,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "tasks": {
         "shallow": "paramid.tasks.shallow:Shallow",
+        "pyramid": "paramid.tasks.pyramid:Pyramid",
     },
 }
 _plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}

@@ -35,6 +35,7 @@ INVERSES = {"tanh": torch.atanh, "logistic": torch.logit, "erf": torch.erfinv, "
 INSIDE = 1 - 1e-15
 RADIUS = 0.23  # r of (2) in units of the interval on which g'' is monotone
 PAIRS = 16  # the least number of antipodal pairs
+COHERENT = 0.3
 ORDERS = 6  # of layers of equal width that are told
 
 
@@ -101,7 +102,7 @@ def look(
     offsets = max(RADIUS * g.monotone, 2 * h) * torch.cat([e, -e])
     packed = output_differences.packed_hessians(f, base + offsets, h)
     spectrum = gram_span.spectrum(packed.flatten(0, 1))
-    gap = spectrum.gap(p)
+    gap = min(spectrum.gap(p), COHERENT / h**2)  # truncation tilts the span without widening it
     found = sphere_search.search(spectrum.projector(p, d), spectrum.basis(p), p, run, gap=gap)
     if len(found.directions) < p:
         raise GiveUp(f"found {len(found.directions)} of {p} directions above, gap of their span {gap:.2g}")

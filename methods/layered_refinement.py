@@ -21,7 +21,7 @@ from torch import Tensor
 from paramid import Network, Run, activation
 from paramid.methods.backprop import loss_gradient
 
-ROWS = 2**20  # doubles of (1)'s factors at once
+ROWS = 2**22  # doubles of (1)'s factors at once
 PAYS = 5.0  # the least gain of a step that lets the next one reuse its factor
 AT_FLOOR = 3.0  # residuals up to so many times the floor are believed
 UNIT = 2.0**-52
@@ -57,7 +57,7 @@ def fit(network: Network, x: Tensor, y: Tensor, *, noise: float, steps: int = 40
             damping = max(1e-6, 30 * damping)
         gain = now.rms / max(new.rms, 1e-300)
         now = Fit(new.network, new.rms, floor, now.factors + 1, factor)
-        if gain < (1.5 if now.believed else 1.0 + 1e-4):
+        if now.believed or gain < 1.0 + 1e-4:
             break
         damping = 0.0 if damping < 1e-9 else damping / 30
     return now
