@@ -5,14 +5,14 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 STORE  ?= paramid-store
 
-.PHONY: help demo test check format lint types reproduce-shallow asv clean
+.PHONY: help demo test check format lint types asv clean
 
 help:
 	@echo "make demo    install, run the quick suite, print its table"
 	@echo "make test    every test"
 	@echo "make check   format, lint, types, tests"
 	@echo "make format  rewrite the sources in the project's format"
-	@echo "make reproduce-shallow  run the suites beside the thesis and write docs/shallow.md (about an hour)"
+	@echo "make reproduce-shallow  run the suites beside the thesis and write docs/shallow.md (an hour); likewise the other pages"
 	@echo "make asv     run the ASV suite on the current commit"
 
 $(READY): pyproject.toml setup.py constraints.txt
@@ -45,8 +45,8 @@ types: $(READY)
 	ln -sfn $(CURDIR)/tasks .types/paramid/tasks
 	MYPYPATH=.types $(BIN)/mypy -p paramid
 
-reproduce-shallow: $(READY)
-	$(BIN)/python benchmarks/reproduce_shallow.py --store $(STORE)
+reproduce-%: $(READY)
+	$(BIN)/python -m benchmarks.reproduce $* --store $(STORE)
 
 asv: $(READY)
 	$(BIN)/asv machine --yes

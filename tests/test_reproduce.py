@@ -1,17 +1,13 @@
-"""The page beside the thesis is made of records, and of nothing that is not in them."""
+"""The pages beside the papers are made of records, and of nothing that is not in them."""
 
-import importlib.util
-import sys
 from pathlib import Path
 
+import pytest
+
+from benchmarks.reproduce import pages, shallow
+from benchmarks.reproduce.__main__ import PAGES
 from paramid import Status, plans
 from paramid.record import Record
-
-FILE = Path(__file__).parents[1] / "benchmarks" / "reproduce_shallow.py"
-spec = importlib.util.spec_from_file_location("reproduce_shallow", FILE)
-pages = importlib.util.module_from_spec(spec)
-sys.modules[spec.name] = pages
-spec.loader.exec_module(pages)
 
 
 def made(cell: plans.Cell, error: float) -> Record:
@@ -24,24 +20,39 @@ def made(cell: plans.Cell, error: float) -> Record:
     )  # fmt: skip
 
 
-def test_every_section_is_written_from_its_suite() -> None:
-    records = {name: [made(c, 1e-14) for c in plans.suite(name).cells()] for name in pages.SECTIONS}
-    text = "\n".join(pages.page(records))
+def text_of(page: pages.Page, error: float) -> str:
+    return "\n".join(pages.lines(page, records_of(page, error)))
+
+
+def records_of(page: pages.Page, error: float) -> dict[str, list[Record]]:
+    return {name: [made(c, error) for c in plans.suite(name).cells()] for name in page.sections}
+
+
+@pytest.mark.parametrize("page", PAGES.values(), ids=PAGES.keys())
+def test_every_section_is_written_from_its_suite(page: pages.Page, tmp_path: Path) -> None:
+    records = records_of(page, 1e-14)
+    written = list(pages.write(page, records, tmp_path))
+    text = written[-1].read_text(encoding="utf-8")
+    assert text.count("paramid compare --suite") == len(page.sections)
+    assert all(f"]({page.name}/{path.name})" in text for path in written[:-1])
+    assert text_of(page, 1.0) != text
+
+
+def test_numbers_of_the_shallow_page() -> None:
+    text = text_of(shallow.PAGE, 1e-14)
     assert "189 of 189 cells exact, 189 with every" in text
     assert "113 → 2" in text
-    assert text.count("paramid compare --suite") == len(pages.SECTIONS)
     assert "| shallow:D=30,m=420 | sphere-lm | 3/3 | 3/3 | 2 | 3 finished |" in text
     assert "- seconds grows like D^0.0" in text or "- seconds grows like D^-0.0" in text
 
 
 def test_failures_are_shown() -> None:
-    records = {name: [made(c, 1.0) for c in plans.suite(name).cells()] for name in pages.SECTIONS}
-    text = "\n".join(pages.page(records))
+    text = text_of(shallow.PAGE, 1.0)
     assert "0 of 189 cells exact, 0 with every" in text
     assert "| 0/3 | 0/3 |" in text
 
 
 def test_the_suites_are_the_thesis_grid() -> None:
-    cells = plans.suite("shallow-3.6").cells()
-    told = {(pages.option(made(c, 0), "D"), pages.option(made(c, 0), "beta")) for c in cells}
-    assert told == {(d, b) for d in pages.TABLE_3_2 for b in pages.BETAS}
+    tasks = {c.task for c in plans.suite("shallow-3.6").cells()}
+    told = {(pages.option(t, "D"), pages.option(t, "beta")) for t in tasks}
+    assert told == {(d, b) for d in shallow.TABLE_3_2 for b in shallow.BETAS}

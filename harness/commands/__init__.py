@@ -1,0 +1,10 @@
+"""The commands, one module each: its docstring is its help; an example, its arguments, and what it does.
+
+Nothing heavy is imported before a command does something.
+"""
+
+from collections.abc import Callable
+
+Add = Callable[..., object]  # argparse's add_argument
+
+DONE, FAILED, USAGE, STOPPED = 0, 1, 2, 130

@@ -1,0 +1,22 @@
+"""Whether a method keeps its contract."""
+
+import argparse
+
+from paramid.commands import DONE, FAILED, Add
+from paramid.commands.arguments import warn
+
+EXAMPLE = "paramid check spectral-norm"
+
+
+def arguments(add: Add) -> None:
+    """What it takes."""
+    add("method", metavar="METHOD")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Do it; the exit code."""
+    from paramid.checking import check
+
+    checked = check(options.method, tell=warn)
+    print(checked)
+    return FAILED if checked.problems else DONE

@@ -1,0 +1,59 @@
+"""Many methods before many teachers; what the store holds is not run again."""
+
+import argparse
+
+from paramid import tables
+from paramid.commands import DONE, FAILED, Add
+from paramid.commands import arguments as common
+from paramid.naming import UsageError
+from paramid.status import BROKEN, Status
+
+EXAMPLE = "paramid compare --methods spm spectral-norm --tasks shallow:D=10,m=5 --seeds 2"
+
+
+def arguments(add: Add) -> None:
+    """What it takes."""
+    add("--suite", metavar="NAME", help="a named list of cells (see `paramid list suites`)")
+    add("--methods", nargs="+", default=(), metavar="M", help="with --suite: beside the suite's own")
+    add("--tasks", nargs="+", default=(), metavar="T")
+    add("--seeds", type=int, default=1, metavar="N", help="seeds 0 … N-1 of a grid")
+    add("--workers", type=int, metavar="N", help="cells at once (default: one a core)")
+    add("--retry", action="append", default=[], metavar="STATUS", help="run cells again that ended so")
+    add("--fresh", action="store_true", help="run every cell again")
+    common.limits(add)
+    common.store(add)
+    common.format(add)
+
+
+def act(options: argparse.Namespace) -> int:
+    """Do it; the exit code."""
+    from paramid.progress import Lines
+    from paramid.runner import Session
+
+    if options.seeds < 1 or (options.workers is not None and options.workers < 1):
+        raise UsageError("--seeds and --workers take whole numbers from 1")
+    session = Session.planned(
+        options.methods,
+        options.tasks,
+        range(options.seeds),
+        suite=options.suite,
+        store=options.store,
+        workers=options.workers,
+        retry=[_status(word) for word in options.retry],
+        fresh=options.fresh,
+        **{n: getattr(options, n) for n in ("device", *common.LIMITS)},
+    )
+    session.play(Lines())
+    records = session.results()
+    for note in dict.fromkeys(session.notes):
+        common.warn(note)
+    print(tables.render(tables.rows(records), options.format), end="")
+    whole = len(records) == len(session.cells)
+    return DONE if whole and not any(r.status in BROKEN for r in records) else FAILED
+
+
+def _status(word: str) -> Status:
+    try:
+        return Status.named(word.replace("-", "_"))
+    except ValueError as error:
+        raise UsageError(str(error)) from error

@@ -1,0 +1,45 @@
+"""What there is, and what each needs."""
+
+import argparse
+
+from paramid import plans, registry
+from paramid.commands import DONE, Add
+
+EXAMPLE = "paramid list methods"
+
+
+def arguments(add: Add) -> None:
+    """What it takes."""
+    add("what", nargs="?", choices=("methods", "tasks", "suites"), help="only these")
+    add("--pairs", action="store_true", help="which method accepts which task, at default options")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Do it; the exit code."""
+    if options.pairs:
+        return list_pairs()
+    for group in ("methods", "tasks"):
+        if options.what in (None, group):
+            print(f"{group}:")
+            listed = registry.entries(group)
+            for entry in listed:
+                needs = f"  [{', '.join(entry.access)}]" if entry.access else ""
+                print(f"  {entry.name:<{max(len(e.name) for e in listed)}}  {entry.doc}{needs}")
+    if options.what in (None, "suites"):
+        print("suites:")
+        for name, suite in plans.suites().items():
+            print(f"  {name}  (version {suite.version}) {suite.about}")
+    return DONE
+
+
+def list_pairs() -> int:
+    """Every method before every task, at default options."""
+    from paramid.cells import declined
+    from paramid.controls import Control
+
+    for task in registry.names("tasks"):
+        for name in registry.names("methods"):
+            method = registry.method(name)
+            reason = None if isinstance(method, Control) else declined(method, registry.task(task))
+            print(f"{name:<16} {task:<16} {f'declines: {reason}' if reason else 'accepts'}")
+    return DONE

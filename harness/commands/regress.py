@@ -1,0 +1,54 @@
+"""Whether a commit is slower, less exact or hungrier than another, on the same cells in one run."""
+
+import argparse
+import tempfile
+from pathlib import Path
+
+from paramid import plans
+from paramid.commands import DONE, FAILED, Add
+from paramid.commands.arguments import warn
+from paramid.naming import UsageError
+
+EXAMPLE = "paramid regress HEAD~1 HEAD --quick      exit 1: a regression, 3: cannot tell, 4: could not measure"
+CANNOT_TELL, NOT_MEASURED = 3, 4
+
+
+def arguments(add: Add) -> None:
+    """What it takes."""
+    add("base", metavar="BASE", help="a commit")
+    add("head", metavar="HEAD", help="the commit in question")
+    add("--repository", type=Path, default=Path(), metavar="DIR", help="default: the one around this folder")
+    add("--suite", default="regress", metavar="NAME", help="the cells (default: regress)")
+    add("--rounds", type=int, default=5, metavar="N", help="how often each commit runs a cell (default: 5)")
+    add("--quick", action="store_true", help="one round; errors, queries and memory only")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Do it; the exit code."""
+    from paramid import regression as judged
+
+    if options.rounds < 1:
+        raise UsageError("--rounds takes a whole number from 1")
+    rounds = 1 if options.quick else options.rounds
+    quantities = [q for q in judged.JUDGES if not (options.quick and q == "seconds")]
+    cells = plans.suite(options.suite).cells()
+    found: list[judged.Finding] = []
+    with tempfile.TemporaryDirectory() as folder:
+        sides = []
+        for name in ("base", "head"):
+            (place := Path(folder, name)).mkdir()
+            sides.append(judged.unpack(getattr(options, name), place, options.repository))
+        for pair in judged.played(sides[0], sides[1], cells, rounds, warn):
+            for finding in judged.findings(pair, quantities):
+                found.append(finding)
+                print(f"{finding.verdict:<17} {finding.cell}: {finding.quantity}: {finding.words}", flush=True)
+    verdicts = {f.verdict for f in found}
+    print(
+        f"{options.base} -> {options.head}: "
+        + ", ".join(f"{sum(f.verdict == v for f in found)} {v}" for v in sorted(verdicts))
+    )
+    if judged.WORSE in verdicts:
+        return FAILED
+    if judged.FAILED in verdicts:
+        return NOT_MEASURED
+    return CANNOT_TELL if judged.UNKNOWN in verdicts else DONE

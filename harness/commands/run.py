@@ -1,0 +1,43 @@
+"""One method before one teacher."""
+
+import argparse
+from pathlib import Path
+
+from paramid.commands import DONE, FAILED, STOPPED, Add
+from paramid.commands.arguments import LIMITS, limits
+from paramid.commands.show import describe
+from paramid.naming import UsageError
+from paramid.status import Status
+
+EXAMPLE = "paramid run spm shallow:D=20,m=36 --seed 0"
+
+
+def arguments(add: Add) -> None:
+    """What it takes."""
+    add("method", metavar="METHOD")
+    add("task", metavar="TASK")
+    add("--seed", type=int, default=0)
+    limits(add)
+    add("--json", action="store_true", help="one JSON object and nothing else on stdout")
+    add("--claim", type=Path, metavar="FILE.npz", help="write the last claim's arrays")
+    add("--store", type=Path, metavar="DIR", help="also keep the record there")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Do it; the exit code."""
+    from paramid.record import dump
+    from paramid.runner import outcome
+
+    if options.claim is not None and not options.claim.absolute().parent.is_dir():
+        raise UsageError(f"{options.claim}: no such folder")
+    costs = {name: getattr(options, name) for name in LIMITS}
+    made = outcome(options.method, options.task, options.seed, device=options.device, store=options.store, **costs)
+    if options.claim is not None and made.claim:
+        options.claim.write_bytes(made.claim)
+    if options.json:
+        print(dump(made.record.to_json()))
+    else:
+        print(describe(made.record), end="")
+    if made.record.status is Status.INTERRUPTED:
+        return STOPPED
+    return DONE if made.record.answered else FAILED

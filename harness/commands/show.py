@@ -1,0 +1,52 @@
+"""One record whole."""
+
+import argparse
+
+from paramid.commands import DONE, Add
+from paramid.commands.arguments import store, warn
+from paramid.naming import UsageError
+from paramid.record import COSTS, Record
+
+EXAMPLE = "paramid show 3f2a"
+
+
+def arguments(add: Add) -> None:
+    """What it takes."""
+    add("key", metavar="KEY", help="a record's key or its first letters")
+    store(add)
+
+
+def act(options: argparse.Namespace) -> int:
+    """Do it; the exit code."""
+    from paramid.store import Store
+
+    found = Store.existing(options.store, warn).matching(options.key)
+    if len(found) != 1:
+        known = ", ".join(r.key for r in found[:5])
+        raise UsageError(f"{options.key!r} fits {len(found)} records{f' ({known} …)' if found else ''}; one was wanted")
+    print(describe(found[0]), end="")
+    print(f"provenance: {', '.join(f'{k} {v}' for k, v in found[0].provenance.items())}")
+    return DONE
+
+
+def describe(record: Record) -> str:
+    """A record for a person."""
+    status = f"{record.status.key}: {record.status.value}"
+    lines = [
+        f"{record.method} before {record.task}, seed {record.seed}, {record.device}, {record.threads} threads",
+        f"{status}{f' -- {record.reason}' if record.reason else ''}",
+        *(f"teacher: {told}" for told in record.obstacles),
+    ]
+    for number, claim in enumerate(record.claims, 1):
+        told = ", ".join(f"{name} {value:.3g}" for name, value in claim.metrics.items() if name != "excess" or value)
+        spent = f"{claim.seconds:.2f} s, {claim.queries:,} queries, {claim.samples:,} samples"
+        lines.append(f"{number:>4} {claim.kind} after {spent}: {told}")
+    costs = ", ".join(f"{getattr(record, n):,} {n}" for n in COSTS)
+    lines.append(f"cost: {record.seconds:.2f} s, {costs}, peak {record.peak_mb:.0f} MB")
+    for name in ("error", "identified", "exact", "output_error", "output_error_relative"):
+        if name in record.metrics:
+            lines.append(f"{name:>22} {record.metrics[name]:.3g}")
+    lines += [f"said by the method: {', '.join(f'{k} {v:g}' for k, v in record.stats.items())}"] if record.stats else []
+    lines += [record.traceback.rstrip()] if record.traceback else []
+    lines += ["printed:", record.printed.rstrip()] if record.printed else []
+    return "\n".join([*lines, f"key {record.key}"]) + "\n"

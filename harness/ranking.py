@@ -1,0 +1,134 @@
+"""Who is ahead, and how sure that is: expected costs, performance profiles, ranks with intervals, groups.
+
+For a method s, a task p and a target error ε, over the seeds of the task,
+
+    (1)  C_sp(ε) = Σ cost spent until ε was reached, or at all where it was not / number of seeds that reached it,
+    (2)  r_sp(ε) = C_sp(ε) / min_s C_sp(ε),   ρ_s(τ) = share of the (p, ε) with r_sp(ε) ≤ τ,
+    (3)  score_s = 1/log T ∫_1^T ρ_s(τ) dτ/τ = mean over (p, ε) of max(0, 1 - log r_sp(ε) / log T),   T = 1000.
+
+A seed that failed, timed out, was declined or was never run did not reach anything. The whole table is resampled, tasks
+first and seeds within them, the same for every method: ranks get intervals, and a method is set below the head of a
+group only where its score was lower in at least 97.5 % of the resamples. Everything else is one group.
+
+References: Hansen et al., COCO, arXiv:1603.08785 (expected running time); Dolan & Moré, Math. Program. 91 (2002).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paramid.uncertainty import CONFIDENCE, DRAWS, Array, Interval
+
+TARGETS = (1e-2, 1e-4, 1e-8)
+CEILING = 1000.0  # T
+CHUNK = 100  # resamples held at once
+
+
+@dataclass(frozen=True)
+class Trials:
+    """What every method spent on every seed of every task: arrays (methods, tasks, seeds, targets).
+
+    `spent` is the cost until the target, or the whole cost where it was not `hit`; NaN pads tasks with fewer seeds.
+    """
+
+    methods: tuple[str, ...]
+    tasks: tuple[str, ...]
+    spent: Array
+    hit: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A method's place."""
+
+    method: str
+    score: float
+    score_interval: Interval
+    rank: float
+    rank_interval: Interval
+    group: int
+
+
+def expected_cost(spent: Array, hit: NDArray[np.bool_]) -> Array:
+    """(1) over the axis of the seeds, infinite where none reached the target."""
+    there = ~np.isnan(spent)
+    total, count = np.where(there, spent, 0.0).sum(axis=-2), (hit & there).sum(axis=-2)
+    return np.where(count > 0, total / np.maximum(count, 1), np.inf)
+
+
+def scores(costs: Array, ceiling: float = CEILING) -> Array:
+    """(3) of costs (…, methods, tasks, targets); what nobody reached counts as zero for all."""
+    floor = np.finfo(np.float64).tiny
+    best = np.maximum(costs.min(axis=-3, keepdims=True), floor)
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(np.isfinite(costs), np.maximum(costs, floor) / best, np.inf)
+    area = np.clip(1 - np.log(ratio) / math.log(ceiling), 0.0, 1.0)
+    whole: Array = area.mean(axis=(-2, -1))
+    return whole
+
+
+def profile(costs: Array, factors: Sequence[float]) -> Array:
+    """ρ of (2) at every factor, (methods, factors), from costs (methods, tasks, targets)."""
+    best = costs.min(axis=0, keepdims=True)
+    with np.errstate(invalid="ignore"):
+        ratio = np.where(np.isfinite(costs), costs / best, np.inf)
+    return np.stack([(ratio <= factor).mean(axis=(1, 2)) for factor in factors], axis=1)
+
+
+def ranks(values: Array) -> Array:
+    """Ranks from 1 of the highest along the last axis; equal values share the mean of their places."""
+    above = (values[..., None, :] > values[..., :, None]).sum(axis=-1)
+    equal = (values[..., None, :] == values[..., :, None]).sum(axis=-1)
+    return above + (equal + 1) / 2
+
+
+def standings(trials: Trials, draws: int = DRAWS, confidence: float = CONFIDENCE) -> list[Standing]:
+    """Every method's place, best first."""
+    whole = scores(expected_cost(trials.spent, trials.hit))
+    drawn = resampled_scores(trials, draws)
+    places, edge = ranks(drawn), (1 - confidence) / 2
+    order = sorted(range(len(trials.methods)), key=lambda s: (-whole[s], trials.methods[s]))
+    groups, head, group = {}, order[0], 1
+    for s in order:
+        if (drawn[:, head] > drawn[:, s]).mean() >= 1 - edge:
+            head, group = s, group + 1
+        groups[s] = group
+    final = ranks(whole)
+    return [
+        Standing(
+            trials.methods[s],
+            float(whole[s]),
+            _between(drawn[:, s], edge),
+            float(final[s]),
+            _between(places[:, s], edge),
+            groups[s],
+        )
+        for s in order
+    ]
+
+
+def resampled_scores(trials: Trials, draws: int = DRAWS) -> Array:
+    """(3) for resampled tasks and seeds, (draws, methods)."""
+    rng = np.random.default_rng(0)
+    _, tasks, seeds, _ = trials.spent.shape
+    held = (~np.isnan(trials.spent[..., 0])).any(axis=0).sum(axis=-1)  # seeds of each task
+    made = []
+    for first in range(0, draws, CHUNK):
+        count = min(CHUNK, draws - first)
+        task = rng.integers(tasks, size=(count, tasks))
+        seed = (rng.random((count, tasks, seeds)) * held[task][..., None]).astype(np.int64)
+        spent = trials.spent[:, task[..., None], seed].swapaxes(0, 1)
+        hit = trials.hit[:, task[..., None], seed].swapaxes(0, 1)
+        spare = np.arange(seeds) >= held[task][..., None]  # beyond a task's own seeds
+        made.append(scores(expected_cost(np.where(spare[:, None, :, :, None], np.nan, spent), hit)))
+    return np.concatenate(made)
+
+
+def _between(values: Array, edge: float) -> Interval:
+    low, high = np.quantile(values, (edge, 1 - edge))
+    return float(low), float(high)

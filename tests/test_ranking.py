@@ -1,0 +1,104 @@
+"""Intervals and places: against closed forms, scipy, and planted differences."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from paramid import ranking, uncertainty
+from paramid.ranking import Trials
+
+
+@pytest.mark.parametrize(("successes", "trials"), [(0, 3), (3, 3), (1, 5), (40, 50), (500, 1000)])
+def test_wilson_is_scipys(successes: int, trials: int) -> None:
+    ours = uncertainty.wilson(successes, trials)
+    theirs = stats.binomtest(successes, trials).proportion_ci(0.95, method="wilson")
+    assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-12)
+    assert uncertainty.wilson(0, 0) == (0.0, 1.0)
+
+
+def test_medians_count_failures_as_worst() -> None:
+    assert uncertainty.median([3.0, 1.0, 2.0]) == 2.0
+    assert uncertainty.median([1.0, math.nan, 2.0]) == 2.0
+    assert uncertainty.median([1.0, math.inf]) == math.inf
+    assert uncertainty.median_interval([0.5]) == (0.5, 0.5)
+    assert uncertainty.median_interval([math.inf] * 4) == (math.inf, math.inf)
+    with pytest.raises(ValueError, match="no values"):
+        uncertainty.median([])
+
+
+def test_a_median_interval_covers_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(1)
+    inside = [low <= 0 <= high for low, high in (uncertainty.median_interval(rng.normal(size=25)) for _ in range(300))]
+    assert 0.9 < np.mean(inside) < 0.99
+
+
+def test_the_median_interval_is_scipys() -> None:
+    values = np.random.default_rng(2).normal(size=30)
+    theirs = stats.bootstrap((values,), np.median, method="percentile", n_resamples=4000, rng=3).confidence_interval
+    low, high = uncertainty.median_interval(values)
+    assert low == pytest.approx(theirs.low, abs=0.1)
+    assert high == pytest.approx(theirs.high, abs=0.1)
+
+
+def planted(costs: np.ndarray, hit: np.ndarray | None = None) -> Trials:
+    """Costs (methods, tasks, seeds) with one target, all of them reached unless said."""
+    names = tuple("abcdefgh"[: costs.shape[0]])
+    reached = np.ones(costs.shape, bool) if hit is None else hit
+    return Trials(names, tuple(map(str, range(costs.shape[1]))), costs[..., None], reached[..., None])
+
+
+def test_expected_cost_is_total_over_successes() -> None:
+    spent = np.array([[2.0, 4.0, 6.0], [2.0, 4.0, np.nan]])[..., None]
+    hit = np.array([[True, False, True], [False, False, False]])[..., None]
+    assert ranking.expected_cost(spent, hit)[:, 0].tolist() == [6.0, math.inf]
+
+
+def test_a_score_is_the_integral_of_the_profile() -> None:
+    costs = np.array([[[1.0, 5.0], [math.inf, 9.0]], [[10.0, 1.0], [math.inf, math.inf]]])
+    factors = np.geomspace(1, 1000, 20_001)
+    numeric = np.trapezoid(ranking.profile(costs, factors), np.log(factors), axis=1) / math.log(1000)
+    assert ranking.scores(costs) == pytest.approx(numeric, abs=1e-3)
+
+
+def test_ranks_are_scipys() -> None:
+    values = np.array([0.3, 0.9, 0.3, 0.1, 0.9, 0.9])
+    assert ranking.ranks(values).tolist() == stats.rankdata(-values).tolist()
+
+
+@pytest.mark.parametrize(("seeds", "least", "most"), [(3, 0, 5), (50, 18, 20)])
+def test_ten_per_cent_are_seen_at_fifty_seeds_and_not_at_three(seeds: int, least: int, most: int) -> None:
+    rng, separated = np.random.default_rng(0), 0
+    for _ in range(20):
+        costs = np.exp(0.3 * rng.normal(size=(2, 6, seeds)))
+        costs[0] *= 0.9
+        first, second = ranking.standings(planted(costs), draws=400)
+        separated += (first.method, second.group) == ("a", 2)
+    assert least <= separated <= most
+
+
+def test_equal_methods_share_a_place() -> None:
+    costs = np.ones((3, 4, 2))
+    placed = ranking.standings(planted(costs))
+    assert [(s.rank, s.group, s.score) for s in placed] == [(2.0, 1, 1.0)] * 3
+
+
+def test_all_failed_one_seed_and_missing_cells() -> None:
+    costs = np.ones((3, 4, 3))
+    costs[:, 1, 1:] = np.nan  # a task of one seed
+    costs[2, 3] = np.nan  # never run
+    hit = np.ones(costs.shape, bool)
+    hit[1] = False  # a method that never arrives
+    placed = {s.method: s for s in ranking.standings(planted(costs, hit))}
+    assert placed["a"].score == 1.0
+    assert placed["b"].score == 0.0
+    assert placed["c"].score == 0.75
+    assert placed["b"].rank == 3.0
+    assert placed["b"].rank_interval[1] == 3.0
+    assert placed["b"].group == max(s.group for s in placed.values())
+
+
+def test_the_same_records_give_the_same_intervals() -> None:
+    costs = np.random.default_rng(4).random((4, 5, 3))
+    assert ranking.standings(planted(costs)) == ranking.standings(planted(costs))
