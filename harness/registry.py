@@ -29,6 +29,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "methods": {
         "sphere-lm": "paramid.methods.sphere_lm:SphereLM",
         "peel": "paramid.methods.peel:Peel",
+        "entangled": "paramid.methods.entangled:Entangled",
+        "entangled-gauge": "paramid.methods.entangled_gauge:EntangledGauge",
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",

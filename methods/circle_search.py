@@ -34,7 +34,7 @@ class Circle:
     radius: float
 
     def at(self, cells: Tensor, count: int) -> Tensor:
-        """x at the left ends of `cells`."""
+        """X at the left ends of `cells`."""
         angle = (math.pi / count) * cells.to(self.plane.dtype)
         return self.radius * torch.stack([angle.cos(), angle.sin()], 1)[:, : self.plane.shape[1]] @ self.plane.T
 

@@ -8,7 +8,8 @@ make a a free input around 0: f(x(a)) is a network with one layer less, whose fi
 
     (2)  Hessians of all outputs at a_0 ± r e_n, their span, its rank-ones ±v/‖v‖ for all neurons above, their layers
          (`gauge_labels`), and from V_{l+1} = V_l diag(g'(z_l)) W_{l+1} with unit columns of W, layer after layer,
-         W_{l+1} = V_l⁺ V_{l+1} scaled to unit columns, ‖v_{l+1}‖, z_{l+1} from its g''/g''', τ_{l+1} = z_{l+1} - W_{l+1}ᵀ y_l.
+         W_{l+1} = V_l⁺ V_{l+1} scaled to unit columns, ‖v_{l+1}‖, z_{l+1} from its g''/g''',
+         τ_{l+1} = z_{l+1} - W_{l+1}ᵀ y_l.
 
 The output layer is a linear least squares problem then. All this is right to about 1e-2, a start for a refinement.
 
@@ -18,7 +19,7 @@ Reference: Rauchensteiner 2023, (4.18) and §4.3.2.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations, product
 
@@ -31,7 +32,12 @@ from paramid.methods import gauge_labels, gram_span, output_differences, sphere_
 from paramid.methods.gauge_labels import Bends
 from paramid.methods.output_differences import Values
 
-INVERSES = {"tanh": torch.atanh, "logistic": torch.logit, "erf": torch.erfinv, "identity": torch.clone}
+INVERSES: Mapping[str, Callable[[Tensor], Tensor]] = {
+    "tanh": torch.atanh,
+    "logistic": torch.logit,
+    "erf": torch.erfinv,
+    "identity": torch.clone,
+}
 INSIDE = 1 - 1e-15
 RADIUS = 0.23  # r of (2) in units of the interval on which g'' is monotone
 PAIRS = 16  # the least number of antipodal pairs
@@ -54,7 +60,7 @@ class Peeled:
         return z @ torch.linalg.pinv(self.weights)
 
     def image(self, x: Tensor) -> Tensor:
-        """a of x."""
+        """A of x."""
         return (self.g(torch.addmm(self.shifts, x, self.weights)) - middle(self.g)) @ self.basis
 
     def below(self, above: Network) -> Network:
@@ -78,7 +84,7 @@ class Seen:
 
 
 def middle(g: Activation) -> float:
-    """c of (1)."""
+    """C of (1)."""
     return 0.5 if g.symmetry == "complement" else 0.0
 
 
@@ -93,13 +99,25 @@ def inverse(g: Activation, y: Tensor) -> Tensor:
 
 
 def look(
-    f: Values, base: Tensor, widths: tuple[int, ...], g: Activation, run: Run, *, noise: float, first: Tensor | None
+    f: Values,
+    base: Tensor,
+    widths: tuple[int, ...],
+    g: Activation,
+    run: Run,
+    *,
+    noise: float,
+    first: Tensor | None,
+    pairs: int = PAIRS,
+    reach: float = math.inf,
 ) -> Seen:
-    """(2) up to the labels, around `base` (d,), for the hidden layers of `widths`, of which `first` may be known."""
+    """(2) up to the labels, around `base` (d,), for the hidden layers of `widths`, of which `first` may be known.
+
+    No point is further than `reach` from the base.
+    """
     d, p, h = len(base), sum(widths), output_differences.hessian_step(noise)
     rank = min(f(base[None]).shape[1], widths[-1])
-    e = run.sphere(max(PAIRS, math.ceil(p / rank)), d)
-    offsets = max(RADIUS * g.monotone, 2 * h) * torch.cat([e, -e])
+    e = run.sphere(max(pairs, math.ceil(p / rank)), d)
+    offsets = min(max(RADIUS * g.monotone, 2 * h), reach - 1.5 * h) * torch.cat([e, -e])
     packed = output_differences.packed_hessians(f, base + offsets, h)
     spectrum = gram_span.spectrum(packed.flatten(0, 1))
     gap = min(spectrum.gap(p), COHERENT / h**2)  # truncation tilts the span without widening it
@@ -159,9 +177,7 @@ def stacked(seen: Bends, layers: Sequence[Tensor], base: Tensor, g: Activation) 
     return found
 
 
-def completed(
-    hidden: Sequence[tuple[Tensor, Tensor]], names: Sequence[str], inputs: Tensor, values: Tensor
-) -> Network:
+def completed(hidden: Sequence[tuple[Tensor, Tensor]], names: Sequence[str], inputs: Tensor, values: Tensor) -> Network:
     """Hidden layers with the output layer that fits `values` best before its activation."""
     y, g = inputs, activation(names[-1])
     for (w, b), name in zip(hidden, names, strict=False):

@@ -117,8 +117,8 @@ def factored(normal: Tensor, damping: float) -> Tensor | None:
 def slope(network: Network, x: Tensor, y: Tensor) -> Tensor:
     """Jᵀr, by backpropagation."""
     _, by_weights, by_biases = loss_gradient(network, x, y)
-    return len(x) / 2 * torch.cat(
-        [torch.cat([w, b[None]]).flatten() for w, b in zip(by_weights, by_biases, strict=True)]
+    return (
+        len(x) / 2 * torch.cat([torch.cat([w, b[None]]).flatten() for w, b in zip(by_weights, by_biases, strict=True)])
     )
 
 

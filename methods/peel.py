@@ -93,7 +93,9 @@ class Peel:
         if w.shape[1] != widths[0]:
             raise GiveUp(f"circles show {w.shape[1]} neurons of the first layer, {widths[0]} were told")
         yield EntangledWeights(w, torch.ones_like(w[0]))
-        points = math.ceil(self.rows * parameters(spec.inputs, list(widths), spec.outputs) / min(spec.outputs, widths[-1]))
+        points = math.ceil(
+            self.rows * parameters(spec.inputs, list(widths), spec.outputs) / min(spec.outputs, widths[-1])
+        )
         x = run.normal(points, spec.inputs)
         y = oracle.query(x)
         if widths[1] < widths[0]:
@@ -101,7 +103,9 @@ class Peel:
             if not rank.sure:
                 raise GiveUp(f"gradients have no rank {widths[1]} at any shifts: {rank.tail:.1e} is left")
             peeled = Peeled(w, rank.shifts, rank.basis, g)
-            start = peeled.below(self.above(lambda a: f(peeled.lifted(a)), peeled.image(x), y, spec, run, widths[1:], None))
+            start = peeled.below(
+                self.above(lambda a: f(peeled.lifted(a)), peeled.image(x), y, spec, run, widths[1:], None)
+            )
         else:
             start = self.above(f, x, y, spec, run, widths, w)
         yield start
