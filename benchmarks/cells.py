@@ -19,6 +19,8 @@ CELLS = [
     "sphere-lm | shallow:D=20,m=160",
     "sphere-lm | shallow:D=20,m=60,shift=1.5,outer=free",
     "sphere-lm | shallow:D=20,m=80,noise=1e-08",
+    "peel | pyramid:D=20,widths=16-10-5",
+    "peel | pyramid:D=20,widths=18-14-10-5,output=identity",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from paramid import Run
-from paramid.methods.output_differences import SPREAD, Values, gradients
+from paramid.methods.output_differences import SPREAD, Values, gradient_step, gradients
 from paramid.methods.sphere_search import distinct
 
 STEP = 1e-3  # the least jump of f that is looked into
@@ -34,17 +34,17 @@ class Circle:
     radius: float
 
     def at(self, cells: Tensor, count: int) -> Tensor:
-        """X at the left ends of `cells`."""
+        """Points at the left ends of `cells`."""
         angle = (math.pi / count) * cells.to(self.plane.dtype)
         return self.radius * torch.stack([angle.cos(), angle.sin()], 1)[:, : self.plane.shape[1]] @ self.plane.T
 
 
 def first_layer(
-    f: Values, inputs: int, width: int, run: Run, *, noise: float, h: float, radius: float = 1e5, circles: int = 12
+    f: Values, inputs: int, width: int, run: Run, *, noise: float, radius: float = 1e5, circles: int = 12
 ) -> Tensor:
     """Unit columns ±w_j as far as they were found on at most `circles` circles; more than `width` are no answer."""
     found = run.normal(0, inputs)
-    grid, floor = 80 * max(12, width), max(STEP, 12 * noise)
+    h, grid, floor = gradient_step(noise), 80 * max(12, width), max(STEP, 12 * noise)
     for _ in range(circles):
         circle = Circle(torch.linalg.qr(run.normal(inputs, 2))[0], radius)
         w, impurity = rank_ones(f, steepest(f, circle, grid, floor), h=h, noise=noise)
@@ -77,7 +77,7 @@ def rank_ones(f: Values, ends: Tensor, *, h: float, noise: float) -> tuple[Tenso
     """The directions (1) where gradients have rank one, (found, inputs), and their σ_2 / σ_1."""
     d = ends.shape[2]
     slopes = gradients(f, ends.flatten(0, 1), torch.eye(d, dtype=ends.dtype, device=ends.device), h)
-    both = torch.cat(slopes.view(len(ends), 2, d, -1).unbind(1), 2)
+    both = torch.cat(slopes.view(len(ends), 2, d, slopes.shape[2]).unbind(1), 2)
     u, s, _ = torch.linalg.svd(both, full_matrices=False)
     second = s[:, 1] if s.shape[1] > 1 else torch.zeros_like(s[:, 0])
     drowned = 2 * SPREAD * noise / h * (math.sqrt(d) + math.sqrt(both.shape[2]))

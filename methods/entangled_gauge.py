@@ -1,8 +1,8 @@
 """`entangled-gauge`: every weight and shift of a deep network from one small ball and Gaussian samples.
 
-    1. directions of the neurons of all hidden layers, from Hessians near 0    (layer_peeling, sphere_search)
+    1. directions of the neurons of all hidden layers, from Hessians near 0    (entangled_search)
     2. their layers, and with them their pre-activations, from the same data   (gauge_labels)
-    3. networks of these layers, one for every order of layers of equal width  (layer_peeling)
+    3. networks of these layers, one for every order of layers of equal width  (rough_layers)
     4. all parameters at once, on Gaussian samples              (layered_refinement, sampled_refinement)
 
 Every query stays within ‖x‖ ≤ `reach`. Layers are told by a relation between third derivatives and not by their
@@ -20,9 +20,10 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Oracle, Run, Spec, activation
-from paramid.methods import lattices, layer_peeling, layered_refinement, output_differences, sampled_refinement
-from paramid.methods.layer_peeling import INVERSES, Seen, inverse
+from paramid.methods import lattices, layered_refinement, output_differences, rough_layers, sampled_refinement
+from paramid.methods.layer_peeling import INVERSES, inverse
 from paramid.methods.layered_refinement import Fit
+from paramid.methods.rough_layers import Seen
 
 
 @dataclass(frozen=True)
@@ -100,14 +101,14 @@ class EntangledGauge:
             return inverse(out, oracle.query(x))
 
         base = torch.zeros(spec.inputs, dtype=run.dtype, device=run.device)
-        return layer_peeling.look(f, base, widths, g, run, noise=noise, first=None, reach=self.reach, pairs=self.pairs)
+        return rough_layers.look(f, base, widths, g, run, noise=noise, first=None, reach=self.reach, pairs=self.pairs)
 
 
 def refined(seen: Seen, spec: Spec, x: Tensor, y: Tensor, noise: float) -> Fit:
     """Stages 3 and 4: the first order of layers that explains the samples, or the best of them."""
     found: list[Fit] = []
     base = torch.zeros_like(x[0])
-    for rough in layer_peeling.rough_networks(seen, base, sampled_refinement.widths(spec), spec.activations, x, y, 0):
+    for rough in rough_layers.rough_networks(seen, base, sampled_refinement.widths(spec), spec.activations, x, y, 0):
         found.append(layered_refinement.fit(rough, x, y, noise=noise))
         if found[-1].believed:
             return found[-1]

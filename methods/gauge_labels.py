@@ -1,6 +1,6 @@
 """Which layer a direction belongs to, from the gauge that small shifts leave.
 
-Let u_i = ±v_i/‖v_i‖ be the directions at a point a_0 of the neurons of h hidden layers, v = ∇z. The Hessians near a_0 are
+Let u_i = ±v_i/‖v_i‖ be the directions at a point a_0 of the neurons of h hidden layers, v = ∇z. Hessians near a_0 are
 
     (1)  H_k(a) = Σ_i c_ik(a) u_i u_iᵀ,   c_ik ≈ c_ik(a_0) + s_ik ⟨u_i, a - a_0⟩,
          c_ik(a_0) = ‖v_i‖² J_ik g''(z_i),   s_ik = ‖v_i‖³ J_ik g'''(z_i),   J_ik = ∂f_k/∂y_i,
@@ -9,8 +9,8 @@ while by the chain rule Σ_{i in layer l} J_ik g'(z_i) v_i = ∇f_k for EVERY la
 
     (2)  M_i = vec(u_i ⊗ s_i g'(z_i)/g'''(z_i)) = vec(v_i ⊗ J_i g'(z_i)) ‖v_i‖²
 
-has h - 1 null vectors, q_l/‖v_i‖² on layer l with Σ_l q_l = 0: in their span, candidates are points that lie around one
-centre for each layer. The widths are known: candidates are shared out by assignment with so many places at every centre,
+has h - 1 null vectors, q_l/‖v_i‖² on layer l with Σ_l q_l = 0: in their span, candidates are points around one centre
+for each layer. The widths are known: candidates are shared out by assignment with so many places at every centre, the
 centres are renewed, and the tightest of several starts is taken. Layers of equal width may be exchanged.
 
 Pre-activations come with it: by (1) g''/g''' (z_i) = ‖v_i‖ Σ_k s_ik c_ik(a_0) / Σ_k s_ik².
@@ -49,7 +49,7 @@ class Labels:
 
 def bends(u: Tensor, offsets: Tensor, packed: Tensor) -> Bends:
     """Coefficients (1) of packed Hessians (points, outputs, ·) at antipodal `offsets` (points, d) from a_0."""
-    c = torch.linalg.lstsq(symmetric.squares(u.T).T, packed.flatten(0, 1).T).solution
+    c = torch.linalg.pinv(symmetric.squares(u.T).T) @ packed.flatten(0, 1).T  # lstsq rounds anew at every call
     c = c.view(u.shape[1], len(packed), -1)
     along = offsets @ u
     slopes = torch.einsum("np,pnk->pk", along, c) / along.square().sum(0)[:, None]

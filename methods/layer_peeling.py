@@ -1,48 +1,23 @@
-"""Coordinates above a layer that is known, and a first network of the layers above it from the directions they bend in.
+"""Coordinates above a layer that is known, in which the layers above it are a network of their own.
 
 With W of full column rank, τ and an orthonormal basis Q of col(W_next), and c the middle of g's range,
 
     (1)  x(a) = W⁺ᵀ(g⁻¹(c + Q a) - τ),   a = Qᵀ(g(Wᵀx + τ) - c)   at every x that f can tell apart,
 
 make a a free input around 0: f(x(a)) is a network with one layer less, whose first weights QᵀW_next are unit columns.
-
-    (2)  Hessians of all outputs at a_0 ± r e_n, their span, its rank-ones ±v/‖v‖ for all neurons above, their layers
-         (`gauge_labels`), and from V_{l+1} = V_l diag(g'(z_l)) W_{l+1} with unit columns of W, layer after layer,
-         W_{l+1} = V_l⁺ V_{l+1} scaled to unit columns, ‖v_{l+1}‖, z_{l+1} from its g''/g''',
-         τ_{l+1} = z_{l+1} - W_{l+1}ᵀ y_l.
-
-The output layer is a linear least squares problem then. All this is right to about 1e-2, a start for a refinement.
-
-Reference: Rauchensteiner 2023, (4.18) and §4.3.2.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations, product
 
 import torch
 from torch import Tensor
 
-from paramid import Activation, GiveUp, Network, Run, activation
-from paramid.judging import assign, distances
-from paramid.methods import gauge_labels, gram_span, output_differences, sphere_search
-from paramid.methods.gauge_labels import Bends
-from paramid.methods.output_differences import Values
+from paramid import Activation, Network
 
-INVERSES: Mapping[str, Callable[[Tensor], Tensor]] = {
-    "tanh": torch.atanh,
-    "logistic": torch.logit,
-    "erf": torch.erfinv,
-    "identity": torch.clone,
-}
-INSIDE = 1 - 1e-15
-RADIUS = 0.23  # r of (2) in units of the interval on which g'' is monotone
-PAIRS = 16  # the least number of antipodal pairs
-COHERENT = 0.3
-ORDERS = 6  # of layers of equal width that are told
+INVERSES = {"tanh": torch.atanh, "logistic": torch.logit, "erf": torch.erfinv}
+INSIDE = 1 - 1e-15  # what is left of g's range where its values round to the edge
 
 
 @dataclass(frozen=True)
@@ -60,7 +35,7 @@ class Peeled:
         return z @ torch.linalg.pinv(self.weights)
 
     def image(self, x: Tensor) -> Tensor:
-        """A of x."""
+        """The a of x."""
         return (self.g(torch.addmm(self.shifts, x, self.weights)) - middle(self.g)) @ self.basis
 
     def below(self, above: Network) -> Network:
@@ -74,17 +49,8 @@ class Peeled:
         )
 
 
-@dataclass(frozen=True)
-class Seen:
-    """What stood behind rough networks: the gap of the span, the search's starts, how the clusters lay."""
-
-    bends: Bends
-    layers: Tensor
-    stats: dict[str, float]
-
-
 def middle(g: Activation) -> float:
-    """C of (1)."""
+    """The c of (1)."""
     return 0.5 if g.symmetry == "complement" else 0.0
 
 
@@ -93,95 +59,6 @@ def inverse(g: Activation, y: Tensor) -> Tensor:
     if g.name == "identity":
         return y
     half = middle(g)
-    low, high = (0.0, 1.0) if half else (-1.0, 1.0)
-    inner = (y - half).clamp(INSIDE * (low - half), INSIDE * (high - half)) + half
-    return INVERSES[g.name](inner)
-
-
-def look(
-    f: Values,
-    base: Tensor,
-    widths: tuple[int, ...],
-    g: Activation,
-    run: Run,
-    *,
-    noise: float,
-    first: Tensor | None,
-    pairs: int = PAIRS,
-    reach: float = math.inf,
-) -> Seen:
-    """(2) up to the labels, around `base` (d,), for the hidden layers of `widths`, of which `first` may be known.
-
-    No point is further than `reach` from the base.
-    """
-    d, p, h = len(base), sum(widths), output_differences.hessian_step(noise)
-    rank = min(f(base[None]).shape[1], widths[-1])
-    e = run.sphere(max(pairs, math.ceil(p / rank)), d)
-    offsets = min(max(RADIUS * g.monotone, 2 * h), reach - 1.5 * h) * torch.cat([e, -e])
-    packed = output_differences.packed_hessians(f, base + offsets, h)
-    spectrum = gram_span.spectrum(packed.flatten(0, 1))
-    gap = min(spectrum.gap(p), COHERENT / h**2)  # truncation tilts the span without widening it
-    found = sphere_search.search(spectrum.projector(p, d), spectrum.basis(p), p, run, gap=gap)
-    if len(found.directions) < p:
-        raise GiveUp(f"found {len(found.directions)} of {p} directions above, gap of their span {gap:.2g}")
-    u = found.directions.T if first is None else known_first(found.directions.T, first)
-    seen = gauge_labels.bends(u, offsets, packed)
-    skip = 0 if first is None else 1
-    labels = gauge_labels.label(seen, widths, g, run, known=skip)
-    return Seen(seen, labels.layer, {"gap": gap, "starts": found.starts, "label_spread": labels.spread})
-
-
-def known_first(u: Tensor, first: Tensor) -> Tensor:
-    """The columns `first`, then those of `u` that are none of them."""
-    rows, columns = assign(torch.minimum(distances(u, first), distances(u, -first)).cpu())
-    others = torch.ones(u.shape[1], dtype=torch.bool, device=u.device)
-    others[rows[columns.argsort()].to(u.device)] = False
-    return torch.cat([first, u[:, others]], 1)
-
-
-def orders(widths: tuple[int, ...], fixed: int) -> Iterator[list[int]]:
-    """Which cluster may be which layer, the first `fixed` as they are: layers of equal width may be exchanged."""
-    places: dict[int, list[int]] = {}
-    for layer, width in enumerate(widths):
-        places.setdefault(-layer if layer < fixed else width, []).append(layer)
-    for shuffled in product(*(permutations(group) for group in places.values())):
-        named = dict(zip((i for g in places.values() for i in g), (i for g in shuffled for i in g), strict=True))
-        yield [named[layer] for layer in range(len(widths))]
-
-
-def rough_networks(
-    seen: Seen, base: Tensor, widths: tuple[int, ...], names: Sequence[str], inputs: Tensor, values: Tensor, fixed: int
-) -> list[Network]:
-    """Networks (2) for every order of layers of equal width, those first that explain `values` at `inputs` best."""
-    found = []
-    for number, order in enumerate(orders(widths, fixed)):
-        if number == math.factorial(ORDERS):
-            break
-        hidden = stacked(seen.bends, [seen.layers == k for k in order], base, activation(names[0]))
-        network = completed(hidden, names, inputs, values)
-        found.append((float((network(inputs) - values).square().mean()), number, network))
-    return [network for _, _, network in sorted(found, key=lambda entry: entry[:2])][:ORDERS]
-
-
-def stacked(seen: Bends, layers: Sequence[Tensor], base: Tensor, g: Activation) -> list[tuple[Tensor, Tensor]]:
-    """Weights and shifts of the hidden layers by the recursion in (2)."""
-    found: list[tuple[Tensor, Tensor]] = []
-    fed, slopes = base, torch.eye(len(base), dtype=base.dtype, device=base.device)
-    for mine in layers:
-        w = torch.linalg.lstsq(slopes, seen.u[:, mine]).solution
-        w = w / w.norm(dim=0)
-        v = slopes @ w
-        z = gauge_labels.preactivations(v.norm(dim=0) * seen.ratios[mine], g)
-        found.append((w, z - fed @ w))
-        fed, slopes = g(z), v * g(z, 1)
-    return found
-
-
-def completed(hidden: Sequence[tuple[Tensor, Tensor]], names: Sequence[str], inputs: Tensor, values: Tensor) -> Network:
-    """Hidden layers with the output layer that fits `values` best before its activation."""
-    y, g = inputs, activation(names[-1])
-    for (w, b), name in zip(hidden, names, strict=False):
-        y = activation(name)(torch.addmm(b, y, w))
-    y = torch.cat([y, torch.ones_like(y[:, :1])], 1)
-    outer = torch.linalg.lstsq(y, inverse(g, values)).solution
-    return Network((*(w for w, _ in hidden), outer[:-1]), (*(b for _, b in hidden), outer[-1]), tuple(names))
+    reach = INSIDE * (half or 1.0)
+    inner: Tensor = INVERSES[g.name]((y - half).clamp(-reach, reach) + half)
+    return inner

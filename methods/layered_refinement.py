@@ -5,9 +5,9 @@ layer l and a column of ones, δ_l = ∂f/∂z_l by backpropagation, the Jacobia
 
     (1)  (JᵀJ)_(l,a,b),(l',a',b') = Σ_i Y_l,ia Y_l',ia' (δ_l,i ᵀδ_l',i)_bb'
 
-is one product of matrices for every pair of layers, as cheap as for a single output. Steps (JᵀJ + λ diag) p = -Jᵀr reuse a
-factor as long as they pay (gradients are cheap, Jᵀr by backpropagation): close to the solution one factor is enough for
-every digit. λ falls when steps succeed and rises from 1e-6 when they fail.
+is one product of matrices for every pair of layers, as cheap as for a single output. Steps (JᵀJ + λ diag) p = -Jᵀr
+reuse a factor as long as they pay (Jᵀr is cheap, by backpropagation): close to the solution one factor is enough for
+every digit. λ is 0 at first, falls when steps succeed and rises from 1e-6 when they fail.
 
 It ends at the noise or the rounding of the values, or where nothing lowers the residual any more.
 """

@@ -43,7 +43,7 @@ class LossFree:
     @classmethod
     def of(cls, entangled: Sequence[Tensor], activations: tuple[str, ...]) -> LossFree:
         """(1) from Ṽ_1 … Ṽ_L, each (inputs, width), with L = R = 1 and τ = 0."""
-        w = (entangled[0], *(torch.linalg.lstsq(below, above).solution for below, above in pairwise(entangled)))
+        w = (entangled[0], *(torch.linalg.pinv(below) @ above for below, above in pairwise(entangled)))
         left, right = tuple(torch.ones_like(t[:, 0]) for t in w), tuple(torch.ones_like(t[0]) for t in w)
         return cls(w, left, right, tuple(torch.zeros_like(t[0]) for t in w), activations)
 

@@ -25,7 +25,7 @@ def gradients(f: Values, x: Tensor, along: Tensor, h: float) -> Tensor:
     found = []
     for rows in x.split(max(1, BATCH // offsets.numel())):
         y = f((rows[:, None, :] + offsets).flatten(0, 1))
-        up, down, far_up, far_down = y.view(len(rows), 4, len(along), -1).unbind(1)
+        up, down, far_up, far_down = y.view(len(rows), 4, len(along), y.shape[1]).unbind(1)
         found.append((8 * (up - down) - (far_up - far_down)) / (12 * h))
     return torch.cat(found)
 
@@ -35,9 +35,10 @@ def packed_hessians(f: Values, x: Tensor, h: float, stencil: str = "symmetric") 
     points, d = hessians.offsets(x.shape[1], h, stencil, x), x.shape[1]
     found = []
     for rows in x.split(max(1, BATCH // points.numel())):
-        y = f((rows[:, None, :] + points).flatten(0, 1)).view(len(rows), len(points), -1)
+        y = f((rows[:, None, :] + points).flatten(0, 1))
+        y = y.view(len(rows), len(points), y.shape[1])
         packed = hessians.combine(y.transpose(1, 2).flatten(0, 1), d, h, stencil)
-        found.append(packed.view(len(rows), -1, packed.shape[1]))
+        found.append(packed.view(len(rows), y.shape[2], packed.shape[1]))
     return torch.cat(found)
 
 

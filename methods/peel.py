@@ -3,7 +3,7 @@
     1. the first layer's weights, from far circles                          (circle_search)
     2. its shifts and the span of the next weights, by a rank               (rank_shifts)
     3. coordinates above it                                                 (layer_peeling, 1)
-    4. directions of all neurons above and the layers they belong to        (layer_peeling, gauge_labels)
+    4. directions of all neurons above and the layers they belong to        (rough_layers, gauge_labels)
     5. a network of these layers, refined on its own, then with the first   (layered_refinement)
 
 Where the second layer is as wide as the first there is no rank to tell: stages 4 and 5 then take all layers at once in
@@ -13,20 +13,21 @@ of layers of equal width or a wrong minimum leave far more.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation, sizes
-from paramid.methods import circle_search, lattices, layer_peeling, layered_refinement, output_differences, rank_shifts
+from paramid.methods import circle_search, lattices, layered_refinement, rank_shifts, rough_layers
 from paramid.methods.layer_peeling import INVERSES, Peeled, inverse
 from paramid.methods.output_differences import Values
 
 LOUDEST = 1e-4
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere
-AWAY = 0.3  # from the first base point to the next ones
+AWAY = (0.0, 0.3, 0.9)  # of base points from the middle
 UNSURE = 1e-2
 
 
@@ -38,25 +39,24 @@ class Peel:
     circles: int = 12
     points: int = 40  # for the rank
     rows: float = 2.0  # of the refinement, for each parameter
-    bases: int = 3  # base points of stage 4
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
 
     def __post_init__(self) -> None:
-        for name, least in (("radius", 100), ("circles", 1), ("points", 1), ("rows", 1), ("bases", 1)):
+        for name, least in (("radius", 100), ("circles", 1), ("points", 1), ("rows", 1)):
             if not getattr(self, name) >= least:
                 raise ValueError(f"{name} is {getattr(self, name)}; at least {least} was wanted")
 
     def declines(self, spec: Spec) -> str | None:
         """Deep, sigmoidal, with unit weights and widths that can be inverted."""
-        widths = [w for w in spec.widths if w is not None]
+        widths = known(spec)
         if len(widths) < len(spec.widths):
             return "needs to know the number of neurons"
         if len(widths) < 2:
             return "needs two hidden layers and more"
         *hidden, last = spec.activations
-        if len(set(hidden)) > 1 or hidden[0] == "identity" or not {hidden[0], last} <= set(INVERSES):
+        if len(set(hidden)) > 1 or hidden[0] == "identity" or not {hidden[0], last} <= {*INVERSES, "identity"}:
             return f"cannot invert layers of {', '.join(spec.activations)}"
         if (spec.norms, spec.outer, spec.output_bias) != ("unit", "free", "free"):
             return "needs unit weight vectors, free outer weights and a free output bias"
@@ -64,7 +64,7 @@ class Peel:
             return f"noise {spec.noise:g} drowns the differences of any step"
         return self.misshapen(spec.inputs, widths, spec.outputs)
 
-    def misshapen(self, inputs: int, widths: list[int], outputs: int) -> str | None:
+    def misshapen(self, inputs: int, widths: tuple[int, ...], outputs: int) -> str | None:
         """Why networks of this shape are not for it, or None."""
         for layer, (fed, width) in enumerate(zip([inputs, *widths[:-2]], widths[:-1], strict=True), 1):
             if width > fed:
@@ -81,34 +81,34 @@ class Peel:
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 5."""
         spec, noise = oracle.spec, lattices.level(oracle.spec)
-        widths, g = tuple(w for w in spec.widths if w is not None), activation(spec.activation)
-        out, h = activation(spec.activations[-1]), output_differences.gradient_step(lattices.level(spec))
+        widths, out = known(spec), activation(spec.activations[-1])
 
         def f(x: Tensor) -> Tensor:
             return inverse(out, oracle.query(x))
 
         w = circle_search.first_layer(
-            f, spec.inputs, widths[0], run, noise=noise, h=h, radius=self.radius, circles=self.circles
+            f, spec.inputs, widths[0], run, noise=noise, radius=self.radius, circles=self.circles
         )
         if w.shape[1] != widths[0]:
             raise GiveUp(f"circles show {w.shape[1]} neurons of the first layer, {widths[0]} were told")
         yield EntangledWeights(w, torch.ones_like(w[0]))
-        points = math.ceil(
-            self.rows * parameters(spec.inputs, list(widths), spec.outputs) / min(spec.outputs, widths[-1])
-        )
-        x = run.normal(points, spec.inputs)
+        p = parameters(spec.inputs, widths, spec.outputs)
+        x = run.normal(math.ceil(self.rows * p / min(spec.outputs, widths[-1])), spec.inputs)
         y = oracle.query(x)
         if widths[1] < widths[0]:
-            rank = rank_shifts.shifts_by_rank(f, w, widths[1], g, run, noise=noise, h=h, points=self.points)
+            g = activation(spec.activation)
+            rank = rank_shifts.shifts_by_rank(f, w, widths[1], g, run, noise=noise, points=self.points)
             if not rank.sure:
                 raise GiveUp(f"gradients have no rank {widths[1]} at any shifts: {rank.tail:.1e} is left")
             peeled = Peeled(w, rank.shifts, rank.basis, g)
-            start = peeled.below(
-                self.above(lambda a: f(peeled.lifted(a)), peeled.image(x), y, spec, run, widths[1:], None)
-            )
+            start = peeled.below(self.above(lambda a: f(peeled.lifted(a)), peeled.image(x), y, spec, run, widths[1:]))
         else:
-            start = self.above(f, x, y, spec, run, widths, w)
+            start = self.above(f, x, y, spec, run, widths, first=w)
         yield start
+        yield self.finished(start, x, y, noise, run)
+
+    def finished(self, start: Network, x: Tensor, y: Tensor, noise: float, run: Run) -> Network:
+        """All parameters refined together, believed or given up."""
         found = layered_refinement.fit(start, x, y, noise=noise)
         if not found.believed:
             raise GiveUp(f"the residual stays at {found.rms:.1e}, noise and rounding explain {found.floor:.1e}")
@@ -116,23 +116,30 @@ class Peel:
         if not error < UNSURE:
             raise GiveUp(f"noise leaves parameters uncertain by {error:.1e}")
         stats = {"residual": found.rms, "error_bound": error, "factors": found.factors}
-        yield Network(found.network.weights, found.network.biases, spec.activations, stats=stats)
+        return replace(found.network, stats=stats)
 
     def above(
-        self, f: Values, a: Tensor, y: Tensor, spec: Spec, run: Run, widths: tuple[int, ...], first: Tensor | None
+        self,
+        f: Values,
+        a: Tensor,
+        y: Tensor,
+        spec: Spec,
+        run: Run,
+        widths: tuple[int, ...],
+        first: Tensor | None = None,
     ) -> Network:
         """Stages 4 and 5 for the layers of `widths` and the outputs, as a function of `a`; `first` may be known."""
         g, noise, why = activation(spec.activation), lattices.level(spec), ""
         names = (*(spec.activation for _ in widths), spec.activations[-1])
-        for number in range(self.bases):
-            base = AWAY * number * run.sphere(1, a.shape[1])[0]
+        for away in AWAY:
+            base = away * run.sphere(1, a.shape[1])[0]
             try:
-                seen = layer_peeling.look(f, base, widths, g, run, noise=noise, first=first)
+                seen = rough_layers.look(f, base, widths, g, run, noise=noise, first=first)
             except GiveUp as reason:
                 why = str(reason)
                 continue
             fixed = 0 if first is None else 1
-            for rough in layer_peeling.rough_networks(seen, base, widths, names, a, y, fixed):
+            for rough in rough_layers.rough_networks(seen, base, widths, names, a, y, fixed):
                 found = layered_refinement.fit(rough, a, y, noise=noise)
                 if found.rms < max(STARTED * float(y.square().mean().sqrt()), 3 * noise):
                     return found.network
@@ -140,7 +147,12 @@ class Peel:
         raise GiveUp(why)
 
 
-def parameters(inputs: int, widths: list[int], outputs: int) -> int:
+def known(spec: Spec) -> tuple[int, ...]:
+    """The hidden widths that the spec tells."""
+    return tuple(w for w in spec.widths if w is not None)
+
+
+def parameters(inputs: int, widths: tuple[int, ...], outputs: int) -> int:
     """All weights and shifts."""
     layers = [inputs, *widths, outputs]
-    return sum((fed + 1) * width for fed, width in zip(layers[:-1], layers[1:], strict=True))
+    return sum((fed + 1) * width for fed, width in pairwise(layers))

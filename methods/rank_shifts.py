@@ -1,7 +1,7 @@
 """The shifts of a layer whose weights are known, and the span of the next layer's weights, from the rank of gradients.
 
-In the coordinates z = Wᵀx of a layer, f(x) = φ(g(z + τ)) with φ(y) = ψ(W_nextᵀ y), so that gradients G_i = ∂f/∂z at z_i,
-matrices (m, outputs), obey
+In the coordinates z = Wᵀx of a layer, f(x) = φ(g(z + τ)) with φ(y) = ψ(W_nextᵀ y), so that the gradients G_i = ∂f/∂z
+at z_i, matrices (m, outputs), obey
 
     (1)  diag(1 / g'(z_i + τ)) G_i  lies in  col(W_next),   of dimension r = m_next < m.
 
@@ -24,10 +24,12 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, Run
-from paramid.methods.output_differences import SPREAD, Values, gradients
+from paramid.methods.output_differences import SPREAD, Values, gradient_step, gradients
 
 STARTS = ((0.4, 1), (0.25, 1), (0.15, 2), (0.7, 2))  # spread of the first points, and how many times `points` of them
+WIDE = 0.7  # spread of the points after them: further out 1/g' swells what is wrong with gradients
 LONGEST = 0.2  # of a step in any shift
+TINY = 1e-150  # where a gradient vanishes
 SURE = 1e-4  # σ_{r+1} / σ_r without noise; wrong minima leave 0.1 and more
 
 
@@ -47,19 +49,17 @@ class Shifted:
 
 
 def shifts_by_rank(
-    f: Values, weights: Tensor, rank: int, g: Activation, run: Run, *, noise: float, h: float, points: int = 40
+    f: Values, weights: Tensor, rank: int, g: Activation, run: Run, *, noise: float, points: int = 40
 ) -> Shifted:
     """τ by (2) for columns `weights` (inputs, m) of full column rank, the best of several starts."""
-    lift, best = torch.linalg.pinv(weights), None
+    lift, h, best = torch.linalg.pinv(weights), gradient_step(noise), None
     for spread, times in STARTS:
         tau = weights.new_zeros(weights.shape[1])
-        for scale in (spread, 1.0):
+        for scale in (spread, WIDE):
             x = scale * run.normal(times * points, len(weights))
             z, slopes = x @ weights, gradients(f, x, lift, h)
             tau, basis, tail = descend(z, slopes, tau, rank, g)
-        size = slopes.norm(dim=1).median() * float(g(torch.zeros_like(tau[:1]), 1))
-        limit = SURE + 10 * SPREAD * noise / h * math.sqrt(weights.shape[1]) / float(size)
-        found = Shifted(tau, basis, tail, limit)
+        found = Shifted(tau, basis, tail, SURE + explained(z, slopes, tau, rank, g, noise=noise, h=h))
         best = found if best is None or tail < best.tail else best
         if best.sure:
             break
@@ -67,17 +67,25 @@ def shifts_by_rank(
     return best
 
 
+def explained(z: Tensor, slopes: Tensor, tau: Tensor, rank: int, g: Activation, *, noise: float, h: float) -> float:
+    """What noise and truncation of gradients may make of σ_{r+1} / σ_r."""
+    size = slopes.norm(dim=1, keepdim=True).clamp(min=TINY)
+    wrong = (SPREAD * noise / h / size + h**4) / g(z + tau, 1)[:, :, None]
+    _, s, _, _ = decomposed(z, slopes / size, tau, g)
+    return float(2 * wrong.norm() / math.sqrt(len(tau)) / s[rank - 1])
+
+
 def descend(
     z: Tensor, slopes: Tensor, tau: Tensor, rank: int, g: Activation, *, steps: int = 40
 ) -> tuple[Tensor, Tensor, float]:
     """Damped steps (3) on (2) from `tau`: τ, the leading left singular vectors, σ_{r+1} / σ_r."""
-    scaled = slopes / slopes.norm(dim=1, keepdim=True)
+    scaled = slopes / slopes.norm(dim=1, keepdim=True).clamp(min=TINY)
     u, s, vt, a = decomposed(z, scaled, tau, g)
     cost, damping = float(s[rank:].square().sum()), 1e-3
     for _ in range(steps):
         normal, right = equations(a, curvature(z, tau, g, slopes.shape[2]) * a, u[:, rank:], vt[:rank])
         while damping < 1e6:
-            step = torch.linalg.solve(normal + damping * torch.diag(normal.diagonal()), right)
+            step = torch.linalg.solve(normal + torch.diag(damping * normal.diagonal() + TINY), right)
             step = step * min(1.0, LONGEST / float(step.abs().max().clamp(min=1e-300)))
             new = decomposed(z, scaled, tau + step, g)
             if (then := float(new[1][rank:].square().sum())) < cost:

@@ -13,8 +13,10 @@ from paramid.plans import cell
 
 # Sizes at which a second is enough; an entry that is not named here runs with its defaults.
 SMALL = {
+    "entangled": "entangled:steps=200,epochs=1,N=640",
     "sgd": "sgd:N=200,steps=300",
     "shallow": "shallow:D=6,m=3",
+    "pyramid": "pyramid:D=8,widths=6-4-3",
 }
 METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
 TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]
