@@ -6,9 +6,10 @@
        layers are told with `assisted`, by the oracle itself                     (layer_scores)
     4. the network but for diagonals and shifts, and their descent on samples    (loss_free)
 
-The span has m dimensions where the output bends and m - m_L where it is linear. `until=directions` ends with stage 2,
-whatever the shape. `refine=full` goes on to all parameters (`layered_refinement`), which the thesis does not. Errors of
-stage 2 stay in the network of stage 4: one that misses its samples by more than `MISSED` is claimed, and given up.
+The span has m dimensions where the output bends and m - m_L where it is linear. `until=directions` ends with stage 2
+and `until=subspace` with stage 1, whatever the shape. `refine=full` goes on to all parameters (`layered_refinement`),
+which the thesis does not. Errors of stage 2 stay in the network of stage 4: one that misses its samples by more than
+`MISSED` is claimed, and given up.
 
 Reference: Rauchensteiner 2023, Algorithms 4.1 and 4.2 with the settings of §4.4; radius and step are ours.
 """
@@ -62,7 +63,7 @@ class Entangled:
     delta: float = 0.2  # between candidates and outputs that are the same
     far: float = 100.0  # 1000 in the thesis
     assisted: bool = False
-    until: str = "network"  # or "directions"
+    until: str = "network"  # or "directions", "subspace"
     refine: str = "sgd"
     lr: float = 5e-3
     batch: int = 64
@@ -75,7 +76,7 @@ class Entangled:
         for name, known in (
             ("derivatives", ("differences", "exact")),
             ("stencil", hessians.STENCILS),
-            ("until", ("network", "directions")),
+            ("until", ("network", "directions", "subspace")),
             ("refine", REFINEMENTS),
         ):
             if getattr(self, name) not in known:
@@ -131,6 +132,8 @@ class Entangled:
         spec, m, told = oracle.spec, bending(oracle.spec), {"assisted": float(self.assisted)}
         near = self.spectrum(oracle, self.radius / math.sqrt(spec.inputs) * run.normal(self.count(spec), spec.inputs))
         yield Subspace(near.basis(m), stats={"singular_gap": near.gap(m), **told})
+        if self.until == "subspace":
+            return
         u = layer_scores.candidates(
             near.projector(m, spec.inputs),
             m,

@@ -51,7 +51,7 @@ class EntangledGauge:
         if len(widths) < 2:
             return "needs two hidden layers and more"
         *hidden, last = spec.activations
-        if len(set(hidden)) > 1 or hidden[0] == "identity" or not {hidden[0], last} <= set(INVERSES):
+        if len(set(hidden)) > 1 or hidden[0] not in INVERSES or last not in (*INVERSES, "identity"):
             return f"cannot tell layers of {', '.join(spec.activations)}"
         if (spec.norms, spec.outer, spec.output_bias) != ("unit", "free", "free"):
             return "needs unit weight vectors, free outer weights and a free output bias"

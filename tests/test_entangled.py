@@ -46,6 +46,7 @@ def labelled(record: Record) -> dict[str, float]:
 def test_gauge_identifies_within_its_ball(output: str) -> None:
     task = f"pyramid:D=12,widths=10-6-4,output={output}"
     teacher, oracle = oracle_of(task, "entangled-gauge")
+    assert not registry.method("entangled-gauge").declines(oracle.spec)
     *_, weights, network = registry.method("entangled-gauge").identify(oracle, Run.seeded(1))
     assert registry.task(task).judge(network, teacher)["exact"] == 1
     assert isinstance(weights, EntangledWeights)
