@@ -21,6 +21,8 @@ CELLS = [
     "sphere-lm | shallow:D=20,m=80,noise=1e-08",
     "peel | pyramid:D=20,widths=16-10-5",
     "peel | pyramid:D=20,widths=18-14-10-5,output=identity",
+    "entangled-gauge | pyramid:D=20,widths=20-14-9-6,output=identity",
+    "entangled:steps=300,epochs=2,N=10000 | pyramid:D=20,widths=16-10-5",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0
