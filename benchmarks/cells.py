@@ -40,6 +40,8 @@ CELLS = [
     "gram-least-squares | quadratic:D=20,k=20,N=215",
     "gram-queries | quadratic:D=20,k=20",
     "gram-moments | quadratic:D=4,k=2,N=1000000",
+    "entangled-gauge | pyramid:D=20,widths=20-14-9-6,output=identity",
+    "entangled:steps=300,epochs=2,N=10000 | pyramid:D=20,widths=16-10-5",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

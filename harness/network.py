@@ -123,6 +123,12 @@ class Network(Claim):
         """∇z_l, (rows, inputs, width), for every layer: the entangled weights at the rows of `x`."""
         return list(self._slopes(self.preactivations(x)))
 
+    def label(self, columns: Tensor) -> Tensor:
+        """The layer, from 1, of the neuron whose ∇z at 0 is nearest to each column (inputs, k), up to sign: (k,)."""
+        found = [v[0] / v[0].norm(dim=0) for v in self.slopes(columns.new_zeros(1, len(columns)))]
+        nearest = torch.stack([(v.T @ columns).abs().amax(0) for v in found])
+        return (nearest.argmax(0) + 1).to(columns.dtype)
+
     def _slopes(self, z: list[Tensor]) -> Iterator[Tensor]:
         slopes = self.weights[0].expand(len(z[0]), -1, -1)
         yield slopes

@@ -96,6 +96,10 @@ class Oracle(Protocol):
         """The exact Hermite coefficient of that order."""
         ...
 
+    def label(self, columns: Tensor, /) -> Tensor:
+        """Which layer the neuron is in, from 1, whose ∇z at 0 is nearest to each of the columns, up to sign."""
+        ...
+
 
 class CountingOracle:
     """An oracle over a teacher in this process: any callable, with `gradient`, `hessian`, `moments` where granted."""
@@ -171,6 +175,12 @@ class CountingOracle:
         self._usage.moments += 1
         value: Tensor = coefficient(order)
         return value.to(device=self._device, dtype=self._dtype, copy=True)
+
+    def label(self, columns: Tensor, /) -> Tensor:
+        """Layers of true neurons near these directions, (inputs, k): an assistance, of which no row is counted."""
+        self._admit(Access.LABELS)
+        layers: Tensor = self._granted("label")(self._rows(columns.T).T)
+        return layers.to(device=self._device, dtype=self._dtype, copy=True)
 
     @property
     def _width(self) -> int:

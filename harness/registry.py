@@ -30,6 +30,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "sphere-lm": "paramid.methods.sphere_lm:SphereLM",
         "hermite-fused": "paramid.methods.hermite_fused:HermiteFused",
         "peel": "paramid.methods.peel:Peel",
+        "entangled": "paramid.methods.entangled:Entangled",
+        "entangled-gauge": "paramid.methods.entangled_gauge:EntangledGauge",
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",

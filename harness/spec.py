@@ -11,6 +11,7 @@ class Access(Enum):
     SAMPLES = "samples"
     DERIVATIVES = "derivatives"
     MOMENTS = "moments"
+    LABELS = "labels"  # an assistance and no observation: methods that use it are no rivals of those that do not
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,6 +11,7 @@ of differences. Two traps surround the gap: a neuron that is weak or nearly para
 large and no less than a hundredth of the largest, believed only where there were clearly more rows than that.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
@@ -66,6 +67,16 @@ class Spectrum:
         if len(self.vectors) == self.dimensions < 2 * m:
             return subspace.projector(self.vectors[:, m:], True, d)
         return subspace.projector(self.basis(m), False, d)
+
+
+def streamed(blocks: Iterable[Tensor]) -> Spectrum:
+    """(1) of rows that come in blocks and are not kept, by their (n, n) Gram matrix."""
+    gram = None
+    for rows in blocks:
+        gram = rows.T @ rows if gram is None else gram.addmm_(rows.T, rows)
+    assert gram is not None  # there are rows
+    values, vectors = torch.linalg.eigh(gram)
+    return Spectrum(values.flip(0).clamp(min=0).sqrt(), vectors.flip(1), gram[:0])
 
 
 def spectrum(rows: Tensor) -> Spectrum:

@@ -12,13 +12,14 @@ Reference: Rauchensteiner 2023, Algorithm 3.1 with the settings of §3.6.
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, TypeVar
 
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
 from paramid.methods import hessians, shift_refinement, signs_and_shifts, subspace
 
+T = TypeVar("T")
 MISSED = 1e-2  # a wrong direction or sign leaves far more, wrong shifts far less
 REFINEMENTS = ("sgd", "gn", "none")
 
@@ -150,7 +151,7 @@ class HessianPipeline:
             raise GiveUp(f"the network found misses {missed:.1%} of its own samples' values")
 
 
-def sparse(items: Iterator[Tensor]) -> Iterator[Tensor]:
+def sparse(items: Iterator[T]) -> Iterator[T]:
     """The items number 1, 2, 4, 8, … and the last."""
     last, told = None, True
     for number, last in enumerate(items, 1):

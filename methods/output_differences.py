@@ -2,7 +2,7 @@
 
     (1)  ∂_p f(x) ≈ (8 (f(x + hp) - f(x - hp)) - (f(x + 2hp) - f(x - 2hp))) / 12h,   an error of order h⁴,
 
-along the rows p of a matrix, and Hessians by the symmetric stencil of `hessians`, of order h².
+along the rows p of a matrix, and Hessians by a stencil of `hessians`, of order h².
 """
 
 import math
@@ -30,14 +30,14 @@ def gradients(f: Values, x: Tensor, along: Tensor, h: float) -> Tensor:
     return torch.cat(found)
 
 
-def packed_hessians(f: Values, x: Tensor, h: float) -> Tensor:
+def packed_hessians(f: Values, x: Tensor, h: float, stencil: str = "symmetric") -> Tensor:
     """Hessians of every output at the rows of `x`, (rows, outputs, d(d+1)/2), by d² + d + 1 queries a row."""
-    points, d = hessians.offsets(x.shape[1], h, "symmetric", x), x.shape[1]
+    points, d = hessians.offsets(x.shape[1], h, stencil, x), x.shape[1]
     found = []
     for rows in x.split(max(1, BATCH // points.numel())):
         y = f((rows[:, None, :] + points).flatten(0, 1))
         y = y.view(len(rows), len(points), y.shape[1])
-        packed = hessians.combine(y.transpose(1, 2).flatten(0, 1), d, h, "symmetric")
+        packed = hessians.combine(y.transpose(1, 2).flatten(0, 1), d, h, stencil)
         found.append(packed.view(len(rows), y.shape[2], packed.shape[1]))
     return torch.cat(found)
 

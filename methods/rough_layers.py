@@ -44,13 +44,25 @@ class Seen:
 
 
 def look(
-    f: Values, base: Tensor, widths: tuple[int, ...], g: Activation, run: Run, *, noise: float, first: Tensor | None
+    f: Values,
+    base: Tensor,
+    widths: tuple[int, ...],
+    g: Activation,
+    run: Run,
+    *,
+    noise: float,
+    first: Tensor | None,
+    pairs: int = PAIRS,
+    reach: float = math.inf,
 ) -> Seen:
-    """Stages (1) and (2) around `base` (d,), for the hidden layers of `widths`, of which `first` may be known."""
+    """Stages (1) and (2) around `base` (d,), for the hidden layers of `widths`, of which `first` may be known.
+
+    No point is further than `reach` from the base.
+    """
     d, p, h = len(base), sum(widths), output_differences.hessian_step(noise)
     rank = min(f(base[None]).shape[1], widths[-1])
-    e = run.sphere(max(PAIRS, math.ceil(p / rank)), d)
-    offsets = max(RADIUS * g.monotone, 2 * h) * torch.cat([e, -e])
+    e = run.sphere(max(pairs, math.ceil(p / rank)), d)
+    offsets = min(max(RADIUS * g.monotone, 2 * h), reach - 1.5 * h) * torch.cat([e, -e])
     packed = output_differences.packed_hessians(f, base + offsets, h)
     spectrum = gram_span.spectrum(packed.flatten(0, 1))
     gap = min(spectrum.gap(p), COHERENT / h**2)

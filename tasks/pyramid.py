@@ -56,7 +56,7 @@ class Pyramid(Task):
     noise: float = 0.0
 
     version: ClassVar[int] = 1
-    access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES, Access.DERIVATIVES})
+    access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES, Access.DERIVATIVES, Access.LABELS})
     metrics: ClassVar[dict[str, str]] = {
         "entangled_error": "max over true neurons of the distance of their direction at 0 from its match, at most √2",
         "false_positives": "share of claimed directions that are 0.1 and more from every true one",

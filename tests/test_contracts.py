@@ -13,6 +13,7 @@ from paramid.plans import cell
 
 # Sizes at which a second is enough; an entry that is not named here runs with its defaults.
 SMALL = {
+    "entangled": "entangled:steps=200,epochs=1,N=640",
     "sgd": "sgd:N=200,steps=300",
     "hermite-fused": "hermite-fused:rounds=1,N=5000",
     "cp-als": "cp-als:starts=1,iterations=50",

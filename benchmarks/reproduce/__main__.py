@@ -6,9 +6,10 @@ What the store holds is not run again.
 import argparse
 from pathlib import Path
 
-from benchmarks.reproduce import biased_relu, high_threshold, pages, quadratic, shallow
+from benchmarks.reproduce import biased_relu, high_threshold, pages, pyramid, quadratic, shallow
 
-PAGES = {page.name: page for page in (shallow.PAGE, biased_relu.PAGE, high_threshold.PAGE, quadratic.PAGE)}
+PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic)
+PAGES = {paper.PAGE.name: paper.PAGE for paper in PAPERS}
 DOCS = Path(__file__).parents[2] / "docs"
 
 

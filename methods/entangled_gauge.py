@@ -1,0 +1,125 @@
+"""`entangled-gauge`: every weight and shift of a deep network from one small ball and Gaussian samples.
+
+    1. directions of the neurons of all hidden layers, from Hessians near 0    (entangled_search)
+    2. their layers, and with them their pre-activations, from the same data   (gauge_labels)
+    3. networks of these layers, one for every order of layers of equal width  (rough_layers)
+    4. all parameters at once, on Gaussian samples              (layered_refinement, sampled_refinement)
+
+Every query stays within ‖x‖ ≤ `reach`. Layers are told by a relation between third derivatives and not by their
+response far away, so that any number of them is told at once. What stage 4 does not bring down to noise and rounding
+is looked at anew, `tries` times, and then given up: a wrong label or a wrong minimum leave far more.
+
+Reference: Rauchensteiner 2023, Algorithms 4.1 and 4.2, for stage 1 and for what stage 2 replaces.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import torch
+from torch import Tensor
+
+from paramid import Access, Claim, EntangledWeights, GiveUp, Oracle, Run, Spec, activation
+from paramid.methods import lattices, layered_refinement, output_differences, rough_layers, sampled_refinement
+from paramid.methods.layer_peeling import INVERSES, inverse
+from paramid.methods.layered_refinement import Fit
+from paramid.methods.rough_layers import Seen
+
+
+@dataclass(frozen=True)
+class EntangledGauge:
+    """Deep networks from Hessians in one small ball, layers told by their gauge, and a full refinement on samples."""
+
+    reach: float = 0.2  # of all queries
+    pairs: int = 40  # of antipodal points
+    rows: float = 2.0  # of the refinement, for each parameter
+    tries: int = 3
+
+    version: ClassVar[int] = 1
+    access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES})
+
+    def __post_init__(self) -> None:
+        for name, least in (("reach", 1e-3), ("pairs", 1), ("rows", 1), ("tries", 1)):
+            if not getattr(self, name) >= least:
+                raise ValueError(f"{name} is {getattr(self, name)}; at least {least} was wanted")
+
+    def declines(self, spec: Spec) -> str | None:
+        """Deep, sigmoidal, with unit weights and widths that do not grow."""
+        widths = [w for w in spec.widths if w is not None]
+        if len(widths) < len(spec.widths):
+            return "needs to know the number of neurons"
+        if len(widths) < 2:
+            return "needs two hidden layers and more"
+        *hidden, last = spec.activations
+        if len(set(hidden)) > 1 or hidden[0] not in INVERSES or last not in (*INVERSES, "identity"):
+            return f"cannot tell layers of {', '.join(spec.activations)}"
+        if (spec.norms, spec.outer, spec.output_bias) != ("unit", "free", "free"):
+            return "needs unit weight vectors, free outer weights and a free output bias"
+        if spec.shift == 0:
+            return "without shifts one direction for every layer but the last is invisible"
+        if output_differences.hessian_step(lattices.level(spec)) > self.reach / 6:
+            return f"noise {spec.noise:g} drowns second differences within {self.reach:g}"
+        return self.misshapen(spec, widths)
+
+    def misshapen(self, spec: Spec, widths: list[int]) -> str | None:
+        """Why networks of this shape are not for it, or None."""
+        d, m = spec.inputs, sum(widths)
+        for layer, (fed, width) in enumerate(zip([d, *widths[:-2]], widths[:-1], strict=True), 1):
+            if width > fed:
+                return f"layer {layer} has {width} neurons above {fed}: its weights do not follow from directions"
+        if m > (limit := d * (d - 1) // 2):
+            return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are not unique"
+        if m > (seen := d * min(spec.outputs, widths[-1])):
+            return f"{m} neurons exceed {seen} = {d} inputs times the outputs: their layers cannot be told"
+        return sampled_refinement.refusal(spec, self.rows)
+
+    def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 4."""
+        spec, noise = oracle.spec, lattices.level(oracle.spec)
+        x, y = oracle.sample(sampled_refinement.count(spec, self.rows)).tensors()
+        why = ""
+        for _ in range(self.tries):
+            try:
+                seen = self.seen(oracle, run, noise)
+            except GiveUp as reason:
+                why = str(reason)
+                continue
+            yield told(seen, oracle, noise)
+            found = refined(seen, spec, x, y, noise)
+            if found.believed:
+                yield sampled_refinement.believed(found, x, y, run)
+                return
+            why = f"the residual stays at {found.rms:.1e}, noise and rounding explain {found.floor:.1e}"
+        raise GiveUp(why)
+
+    def seen(self, oracle: Oracle, run: Run, noise: float) -> Seen:
+        """Stages 1 and 2."""
+        spec = oracle.spec
+        out, g, widths = activation(spec.activations[-1]), activation(spec.activation), sampled_refinement.widths(spec)
+
+        def f(x: Tensor) -> Tensor:
+            return inverse(out, oracle.query(x))
+
+        base = torch.zeros(spec.inputs, dtype=run.dtype, device=run.device)
+        return rough_layers.look(f, base, widths, g, run, noise=noise, first=None, reach=self.reach, pairs=self.pairs)
+
+
+def refined(seen: Seen, spec: Spec, x: Tensor, y: Tensor, noise: float) -> Fit:
+    """Stages 3 and 4: the first order of layers that explains the samples, or the best of them."""
+    found: list[Fit] = []
+    base = torch.zeros_like(x[0])
+    for rough in rough_layers.rough_networks(seen, base, sampled_refinement.widths(spec), spec.activations, x, y, 0):
+        found.append(layered_refinement.fit(rough, x, y, noise=noise))
+        if found[-1].believed:
+            return found[-1]
+    return min(found, key=lambda fit: fit.rms)
+
+
+def told(seen: Seen, oracle: Oracle, noise: float) -> EntangledWeights:
+    """Stage 2 as a claim, with the outputs' own gradients at 0."""
+    u = seen.bends.u
+    zero, e = torch.zeros_like(u[:, :1]).T, torch.eye(len(u), dtype=u.dtype, device=u.device)
+    outputs = output_differences.gradients(oracle.query, zero, e, output_differences.gradient_step(noise))[0]
+    last = torch.full_like(outputs[0], len(oracle.spec.widths) + 1.0)
+    layers = torch.cat([(seen.layers + 1).to(u.dtype), last])
+    return EntangledWeights(torch.cat([u, outputs], 1), layers, stats=seen.stats)

@@ -1,0 +1,112 @@
+"""Deep pyramids: by the thesis' method up to its plateau, by gauge labels to the last bit; neither claims in error."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor
+
+import paramid
+from paramid import EntangledWeights, GiveUp, Network, Run, registry
+from paramid.oracle import CountingOracle
+from paramid.record import Record
+
+PYRAMID, FOUR = "pyramid:D=10,widths=8-5-4,output=identity", "pyramid:D=20,widths=20-14-9-6,output=identity"
+THESIS = "entangled:derivatives=exact,epochs=1,N=640,steps=300"
+NEITHER = [
+    "pyramid:D=8,widths=6-7-5-3",
+    "pyramid:D=12,widths=10-6-4,shift=0",
+    "pyramid:D=12,widths=10-6-4,noise=0.01",
+    "shallow:D=6,m=3",
+]
+
+
+class Remembering(CountingOracle):
+    """An oracle that remembers how far away it was asked."""
+
+    furthest = 0.0
+
+    def query(self, x: Tensor, /) -> Tensor:
+        self.furthest = max(self.furthest, float(x.norm(dim=1).max()))
+        return super().query(x)
+
+
+def oracle_of(task: str, method: str, **wrong: object) -> tuple[Network, Remembering]:
+    family = registry.task(task)
+    spec = replace(family.spec, **wrong) if wrong else family.spec
+    teacher, access = family.draw(1), registry.method(method).access
+    return teacher, Remembering(teacher, spec, access=access, seed=1, device=torch.device("cpu"))
+
+
+def labelled(record: Record) -> dict[str, float]:
+    return [c.metrics for c in record.claims if c.kind == "EntangledWeights"][-1]
+
+
+@pytest.mark.parametrize("output", ["identity", "tanh"])
+def test_gauge_identifies_within_its_ball(output: str) -> None:
+    task = f"pyramid:D=12,widths=10-6-4,output={output}"
+    teacher, oracle = oracle_of(task, "entangled-gauge")
+    assert not registry.method("entangled-gauge").declines(oracle.spec)
+    *_, weights, network = registry.method("entangled-gauge").identify(oracle, Run.seeded(1))
+    assert registry.task(task).judge(network, teacher)["exact"] == 1
+    assert isinstance(weights, EntangledWeights)
+    assert registry.task(task).judge(weights, teacher)["layers_right"] == 1
+    assert 0.15 < oracle.furthest <= 0.2
+
+
+@pytest.mark.slow
+def test_gauge_tells_three_hidden_layers() -> None:
+    record = paramid.run("entangled-gauge", FOUR, seed=2)
+    assert (record.metrics["exact"], labelled(record)["layers_right"]) == (1, 1)
+
+
+@pytest.mark.parametrize("method", ["entangled-gauge:tries=1", THESIS])
+@pytest.mark.parametrize("widths", [(7, 6), (8, 4), (6, 5)])
+def test_wrong_widths_are_given_up(method: str, widths: tuple[int, ...]) -> None:
+    _, oracle = oracle_of(PYRAMID, method, widths=widths)
+    with pytest.raises(GiveUp):
+        list(registry.method(method).identify(oracle, Run.seeded(1)))
+
+
+@pytest.mark.slow
+def test_the_thesis_ends_on_a_plateau_and_says_so() -> None:
+    record = paramid.run(THESIS, PYRAMID, seed=1)
+    metrics = labelled(record)
+    assert (record.status.key, metrics["layers_right"], metrics["false_positives"]) == ("gave_up", 1, 0)
+    assert "errors of directions stay" in record.reason
+    assert 1e-4 < metrics["entangled_error_1"] < 5e-2
+    assert metrics["entangled_error_3"] < 1e-6
+    assert 1e-3 < record.metrics["output_error_relative"] < 0.3
+    assert not record.metrics["identified"]
+
+
+@pytest.mark.slow
+def test_a_full_refinement_goes_on_from_the_plateau() -> None:
+    record = paramid.run(f"{THESIS},refine=full", PYRAMID, seed=1)
+    assert (record.metrics["exact"], record.queries) == (1, 0)
+
+
+@pytest.mark.slow
+def test_more_layers_need_the_labels_of_the_oracle() -> None:
+    assert "assisted=true" in paramid.run(THESIS, FOUR).reason
+    record = paramid.run(f"{THESIS},assisted=true", FOUR, seed=1)
+    assert (record.stats["assisted"], labelled(record)["layers_right"]) == (1, 1)
+    assert "labels" in {access.value for access in registry.method("entangled:assisted=true").access}
+
+
+@pytest.mark.slow
+def test_directions_alone_do_without_a_shape() -> None:
+    record = paramid.run("entangled:until=directions,steps=100", "pyramid:D=8,widths=9-3-2")
+    assert (record.status.key, record.claims[-1].kind) == ("finished", "EntangledWeights")
+
+
+@pytest.mark.parametrize("method", ["entangled", "entangled-gauge"])
+@pytest.mark.parametrize("task", NEITHER)
+def test_what_neither_can_do_is_declined(method: str, task: str) -> None:
+    assert registry.method(method).declines(registry.task(task).spec)
+
+
+@pytest.mark.parametrize("method", ["entangled", "entangled-gauge"])
+def test_activations_without_a_bend_are_declined(method: str) -> None:
+    spec = replace(registry.task(PYRAMID).spec, activations=("relu", "relu", "identity"))
+    assert "relu" in (registry.method(method).declines(spec) or "")
