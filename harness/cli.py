@@ -104,7 +104,7 @@ def build_parser() -> argparse.ArgumentParser:
         made = commands.add_parser(
             name,
             parents=[common],
-            help=module.__doc__,
+            help=(module.__doc__ or "").partition("\n")[0],
             description=module.__doc__,
             epilog=f"example:\n  {module.EXAMPLE}",
             formatter_class=argparse.RawDescriptionHelpFormatter,

@@ -1,4 +1,7 @@
-"""Whether a commit is slower, less exact or hungrier than another, on the same cells in one run."""
+"""Whether a commit is slower, less exact or hungrier than another, on the same cells in one run.
+
+Exit code 1: a regression; 3: cannot tell; 4: could not measure.
+"""
 
 import argparse
 import tempfile
@@ -9,7 +12,7 @@ from paramid.commands import DONE, FAILED, Add
 from paramid.commands.arguments import warn
 from paramid.naming import UsageError
 
-EXAMPLE = "paramid regress HEAD~1 HEAD --quick      exit 1: a regression, 3: cannot tell, 4: could not measure"
+EXAMPLE = "paramid regress HEAD~1 HEAD --quick"
 CANNOT_TELL, NOT_MEASURED = 3, 4
 
 
