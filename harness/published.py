@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 import paramid
 from paramid import provenance
+from paramid.metrics import METRICS
 from paramid.naming import Name, UsageError
 from paramid.record import COSTS, Record, Stage, dump
 from paramid.store import StoreError
@@ -154,7 +155,7 @@ def checked(record: Record) -> Record:
             if not isinstance(value, int | float) or not 0 <= value < math.inf:
                 raise Untrusted(f"{name} is {value!r}; a number from 0 was wanted")
         for name, value in costs.metrics.items():
-            if math.isnan(value) or (value < 0 and name != "bits"):
+            if math.isnan(value) or (value < 0 and name in METRICS and name != "bits"):
                 raise Untrusted(f"{name} is {value}; a number from 0 was wanted")
     spent = [s.seconds for s in record.claims]
     if spent != sorted(spent):
@@ -166,6 +167,15 @@ def name() -> str:
     """What a publication of today is called: its date and commit."""
     commit = provenance.git(Path(__file__).resolve().parent)["commit"]
     return f"{datetime.now(UTC):%Y-%m-%d}-{str(commit)[:10] if commit else f'paramid-{paramid.__version__}'}"
+
+
+def unsound(record: Record) -> str | None:
+    """Why a reader would keep a record out, or None."""
+    try:
+        parse(line("record", record.to_json()))
+    except Untrusted as error:
+        return str(error)
+    return None
 
 
 def publish(records: Sequence[Record], folder: Path, name: str) -> tuple[Path | None, int]:

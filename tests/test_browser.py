@@ -112,6 +112,13 @@ def test_the_page_fits_sorts_and_filters(visit: Open, size: dict[str, int]) -> N
     assert len(shown_tasks(page)) == 4
 
 
+@pytest.mark.parametrize("width", [400, 700, 1000, 1400])
+def test_names_have_room_at_every_width(visit: Open, width: int) -> None:
+    page = visit(size={"width": width, "height": 900})
+    names = page.locator(".standings tbody th[scope=row]:visible")
+    assert min(names.nth(i).bounding_box()["width"] for i in range(names.count())) > 110
+
+
 def test_ranks_are_recomputed_by_the_filters(visit: Open) -> None:
     page = visit()
     rows = page.locator(".board[data-kind=queries] [data-over=seconds] tbody tr[data-method]")

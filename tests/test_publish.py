@@ -135,6 +135,16 @@ def test_the_commands_publish_and_read(tmp_path: Path, store: Path, capsys: pyte
     assert "no published line" in tables[1].err
 
 
+def test_what_no_reader_would_take_is_not_published(
+    tmp_path: Path, store: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = made("spm", seed=7, metrics={"error": float("nan")})
+    (store / "cells" / f"{bad.key}-1.json").write_text(dump(bad.to_json()))
+    assert main(["publish", "--store", str(store), "--to", str(tmp_path / "records")]) == 0
+    assert "seed 7 stays out: error is nan" in capsys.readouterr().err
+    assert read(tmp_path / "records").refused == ()
+
+
 def test_records_that_are_not_there_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for command in ("table", "board"):
         assert main([command, "--records", str(tmp_path / "none")]) == 2

@@ -27,6 +27,10 @@ def act(options: argparse.Namespace) -> int:
     records = newest(Store.existing(options.store, warn).records())
     methods = options.methods or sorted({r.method for r in records})
     kept = chosen(records, methods, options.tasks)
+    for record in list(kept):
+        if reason := published.unsound(record):
+            warn(f"{record.method} before {record.task}, seed {record.seed} stays out: {reason}")
+            kept.remove(record)
     path, count = published.publish(kept, folder, published.name())
     if loose := sum(bool(r.provenance.get("dirty")) for r in kept):
         warn(f"{loose} of {len(kept)} records were made from code that was not committed")
