@@ -84,6 +84,7 @@ def test_both_signs_reach_the_convex_optimum_whatever_the_labels(n: int) -> None
     assert float(end.loss.max()) < 1e-20 if n <= 55 else float(end.loss.min()) > 1e-3
 
 
+@pytest.mark.slow
 def test_saddles_are_strict_as_predicted_and_let_go_of() -> None:
     """D = 8, k = 16, n = 30, 13 neurons silent: 5 of 5 with λ_min as predicted, and 5 of 5 left for L = 0."""
     problem = Problem(drawn(10, 30, 8), drawn(11, 5, 30), SQUARE, train_outer=False)
