@@ -1,13 +1,14 @@
 """The pages beside the papers are made of records, and of nothing that is not in them."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce import pages, shallow
+from benchmarks.reproduce import pages, pyramid, shallow
 from benchmarks.reproduce.__main__ import PAGES
 from paramid import Status, plans
-from paramid.record import Record
+from paramid.record import Record, Stage
 
 
 def made(cell: plans.Cell, error: float) -> Record:
@@ -56,3 +57,16 @@ def test_the_suites_are_the_thesis_grid() -> None:
     tasks = {c.task for c in plans.suite("shallow-3.6").cells()}
     told = {(pages.option(t, "D"), pages.option(t, "beta")) for t in tasks}
     assert told == {(d, b) for d in shallow.TABLE_3_2 for b in shallow.BETAS}
+
+
+def test_numbers_of_the_pyramid_page() -> None:
+    stage = {"seconds": 1.0, "queries": 0, "samples": 0, "derivatives": 0, "moments": 0}
+    records = records_of(pyramid.PAGE, 1.0)
+    for suite, metric in (("deep-4.2", "subspace_error_frobenius"), ("deep-4.4", "entangled_error_1")):
+        claims = (Stage(kind="Subspace", metrics={metric: 3.0}, **stage),)
+        records[suite] = [replace(r, claims=claims) for r in records[suite]]
+    text = "\n".join(pages.lines(pyramid.PAGE, records))
+    assert f"| 1 | {3 / 90**0.5:.2g} | {3 / 120**0.5:.2g} | {3 / 150**0.5:.2g} |" in text
+    assert "| [50-25-10], tanh | differences | 0.31 → - | 0.021 → 3 |" in text
+    assert "| [50-35-25-10], identity | exact | 0.31 → - | 0.017 → 3 |" in text
+    assert "m_L = 5" in pyramid.over_shares(records["deep-4.2"])
