@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce import biased_relu, high_threshold, pages, shallow
+from benchmarks.reproduce import biased_relu, high_threshold, pages, pyramid, shallow
 from benchmarks.reproduce.__main__ import PAGES
 from paramid import Status, plans
 from paramid.naming import Name
@@ -98,3 +98,16 @@ def test_angles_under_thresholds_have_their_exponent() -> None:
     text = "\n".join(pages.lines(high_threshold.PAGE, {"high-threshold": records}))
     assert text.count("like N^-0.50") == 3
     assert "| 9.5e-03 → 9.5e-03 |" in text
+
+
+def test_numbers_of_the_pyramid_page() -> None:
+    stage = {"seconds": 1.0, "queries": 0, "samples": 0, "derivatives": 0, "moments": 0}
+    records = records_of(pyramid.PAGE, 1.0)
+    for suite, metric in (("deep-4.2", "subspace_error_frobenius"), ("deep-4.4", "entangled_error_1")):
+        claims = (Stage(kind="Subspace", metrics={metric: 3.0}, **stage),)
+        records[suite] = [replace(r, claims=claims) for r in records[suite]]
+    text = "\n".join(pages.lines(pyramid.PAGE, records))
+    assert f"| 1 | {3 / 90**0.5:.2g} | {3 / 120**0.5:.2g} | {3 / 150**0.5:.2g} |" in text
+    assert "| [50-25-10], tanh | differences | 0.31 → - | 0.021 → 3 |" in text
+    assert "| [50-35-25-10], identity | exact | 0.31 → - | 0.017 → 3 |" in text
+    assert "m_L = 5" in pyramid.over_shares(records["deep-4.2"])

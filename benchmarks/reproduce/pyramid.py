@@ -1,6 +1,6 @@
 """docs/pyramid.md: deep networks beside the tables of the thesis' chapter 4 (hours on two cores)."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from statistics import mean
 
 from benchmarks.reproduce.pages import (
@@ -18,7 +18,9 @@ from benchmarks.reproduce.pages import (
     middle,
     option,
 )
-from paramid.figures import curves
+from paramid import charts, svg
+from paramid.figures import BOTTOM, curves
+from paramid.naming import UsageError
 from paramid.record import Record
 
 # Rauchensteiner 2023, Tables 4.2 (numerical) and 4.3 (exact): Δ, then the largest error of a direction by layer.
@@ -32,7 +34,6 @@ TABLES: Mapping[tuple[str, str], tuple[Row, Row]] = {
     ("50-35-25-10", "identity"): ((0.57, 1.9e-2, 1.9e-2, 1.5e-2), (0.31, 1.7e-2, 1.4e-2, 9.1e-3)),
 }
 SPAN, WEIGHTS = "subspace_error_frobenius", "entangled_error_1"
-Claims = Callable[[Record], Mapping[str, float]]
 
 
 def first(record: Record, metric: str) -> Mapping[str, float]:
@@ -45,7 +46,7 @@ def last(record: Record, metric: str) -> Mapping[str, float]:
     return next((dict(c.metrics) for c in reversed(record.claims) if metric in c.metrics), {})
 
 
-def average(values: Iterator[float | None]) -> str:
+def average(values: Iterable[float | None]) -> str:
     """The mean of what is known."""
     known = [v for v in values if v is not None]
     return f"{mean(known):.2g}" if known else "-"
@@ -105,6 +106,30 @@ def transition(records: Records) -> Iterator[str]:
     )
 
 
+def over_shares(records: Records) -> str:
+    """Δ / √m over m / (D m_L), a line for every m_L."""
+    lines: dict[str, list[tuple[float, float]]] = {}
+    for r in records:
+        if (error := first(r, SPAN).get(SPAN)) and error > 0:
+            point = (share(r), error / option(r.task, "m") ** 0.5)
+            lines.setdefault(f"m_L = {option(r.task, 'last'):g}", []).append(point)
+    if not lines:
+        raise UsageError("no claim has a span to draw")
+    every, looks = [p for points in lines.values() for p in points], charts.styles(list(lines))
+    x = charts.Scale.around((s for s, _ in every), charts.LEFT, charts.RIGHT)
+    y = charts.Scale.around((e for _, e in every), BOTTOM, charts.TOP)
+    drawn, told = [charts.axes(x, y, title="The span of Hessians", across="m / (D m_L)", up="Δ / √m")], []
+    for name, points in lines.items():
+        drawn += [looks[name].mark(x(s), y(e)) for s, e in points]
+        means = [(s, mean(e for t, e in points if t == s)) for s in sorted({t for t, _ in points})]
+        drawn += [looks[name].line([(x(s), y(e)) for s, e in means], width=2)]
+        told += [(looks[name], name, f"{means[-1][1]:.2f} at {means[-1][0]:g}", f"{len(points)} networks")]
+    rows, height = charts.legend(told)
+    words = "; ".join(f"{name}: {end}" for _, name, end, _ in told)
+    marks = [*drawn, svg.shifted(0, BOTTOM + 36, rows)]
+    return svg.document(charts.WIDTH, BOTTOM + 42 + height, *marks, label="Δ / √m over m / (D m_L)", about=words)
+
+
 def share(record: Record) -> float:
     """M over D m_L, to two digits."""
     return round(option(record.task, "m") / option(record.task, "D") / option(record.task, "last"), 2)
@@ -131,7 +156,9 @@ Why layers can be told from third derivatives, and shifts from a rank: [deep-arg
 Reference: Rauchensteiner, *Finite sample identification of artificial neural networks*, TUM 2023, chapter 4.""",
     sections={
         "deep-4.4": Section("Tables 4.2 to 4.7", tables, {"Error over time": curves}),
-        "deep-4.2": Section("The transition at m = D m_L", transition),
+        "deep-4.2": Section(
+            "The transition at m = D m_L", transition, {"Δ / √m over m / (D m_L) at D = 30": over_shares}
+        ),
         "depth": Section("How deep, how wide, which shifts, which noise", depth),
         "deep-sgd": Section("SGD on deep networks", sgd),
     },
