@@ -6,9 +6,9 @@ What the store holds is not run again.
 import argparse
 from pathlib import Path
 
-from benchmarks.reproduce import pages, shallow
+from benchmarks.reproduce import hierarchy, pages, shallow
 
-PAGES = {"shallow": shallow.PAGE}
+PAGES = {"hierarchy": hierarchy.PAGE, "shallow": shallow.PAGE}
 DOCS = Path(__file__).parents[2] / "docs"
 
 
