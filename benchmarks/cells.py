@@ -19,6 +19,12 @@ CELLS = [
     "sphere-lm | shallow:D=20,m=160",
     "sphere-lm | shallow:D=20,m=60,shift=1.5,outer=free",
     "sphere-lm | shallow:D=20,m=80,noise=1e-08",
+    "densenet-lm | hierarchy:N=1000",
+    "densenet-als | hierarchy:D=10",
+    "densenet-layerwise | hierarchy:D=10",
+    "densenet-joint:steps=500 | hierarchy:D=10",
+    "densenet-algorithm1:steps=2000 | hierarchy:D=10",
+    "kernel:features=squares | hierarchy:D=10",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "methods": {
         "sphere-lm": "paramid.methods.sphere_lm:SphereLM",
+        "densenet-lm": "paramid.methods.densenet_lm:DenseNetLM",
+        "densenet-als": "paramid.methods.densenet_als:DenseNetALS",
+        "densenet-joint": "paramid.methods.densenet_joint:DenseNetJoint",
+        "densenet-algorithm1": "paramid.methods.densenet_algorithm1:DenseNetAlgorithm1",
+        "densenet-layerwise": "paramid.methods.densenet_layerwise:DenseNetLayerwise",
+        "kernel": "paramid.methods.kernel:KernelRidge",
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
@@ -36,6 +42,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
     "tasks": {
         "shallow": "paramid.tasks.shallow:Shallow",
+        "hierarchy": "paramid.tasks.hierarchy:Hierarchy",
     },
 }
 _plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}
