@@ -42,6 +42,12 @@ CELLS = [
     "gram-moments | quadratic:D=4,k=2,N=1000000",
     "entangled-gauge | pyramid:D=20,widths=20-14-9-6,output=identity",
     "entangled:steps=300,epochs=2,N=10000 | pyramid:D=20,widths=16-10-5",
+    "densenet-lm | hierarchy:N=1000",
+    "densenet-als | hierarchy:D=10",
+    "densenet-layerwise | hierarchy:D=10",
+    "densenet-joint:steps=500 | hierarchy:D=10",
+    "densenet-algorithm1:steps=2000 | hierarchy:D=10",
+    "kernel:features=squares | hierarchy:D=10",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

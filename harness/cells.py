@@ -225,7 +225,7 @@ def judge_outputs(teacher: Teacher, call: Teacher, task: Task, cell: Cell) -> ju
     rows = max(1, JUDGE_CHUNK // max(spec.inputs, spec.outputs, *(w or 1 for w in spec.widths), 1))
     counts = [min(rows, cell.judge_inputs - first) for first in range(0, cell.judge_inputs, rows)]
     cpu = torch.device("cpu")
-    chunks = (streams.normal(n, spec.inputs, source, cpu, torch.float64) for n in counts)
+    chunks = (streams.inputs(spec, n, source, cpu, torch.float64) for n in counts)
     return judging.score_outputs(teacher, call, chunks)
 
 

@@ -148,7 +148,7 @@ class CountingOracle:
 
         def draw(index: int, rows: int) -> Tensor:
             source = streams.generator(self._seed, "samples", call, index)
-            return streams.normal(rows, self._spec.inputs, source, self._device, self._dtype)
+            return streams.inputs(self._spec, rows, source, self._device, self._dtype)
 
         def label(index: int, x: Tensor) -> Tensor:
             y = self._evaluate(self._teacher, x, "samples", self._width)

@@ -32,6 +32,12 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "peel": "paramid.methods.peel:Peel",
         "entangled": "paramid.methods.entangled:Entangled",
         "entangled-gauge": "paramid.methods.entangled_gauge:EntangledGauge",
+        "densenet-lm": "paramid.methods.densenet_lm:DenseNetLM",
+        "densenet-als": "paramid.methods.densenet_als:DenseNetALS",
+        "densenet-joint": "paramid.methods.densenet_joint:DenseNetJoint",
+        "densenet-algorithm1": "paramid.methods.densenet_algorithm1:DenseNetAlgorithm1",
+        "densenet-layerwise": "paramid.methods.densenet_layerwise:DenseNetLayerwise",
+        "kernel": "paramid.methods.kernel:KernelRidge",
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
@@ -55,6 +61,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "biased-relu": "paramid.tasks.biased_relu:BiasedRelu",
         "pyramid": "paramid.tasks.pyramid:Pyramid",
         "quadratic": "paramid.tasks.quadratic:Quadratic",
+        "hierarchy": "paramid.tasks.hierarchy:Hierarchy",
     },
 }
 _plugins: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}

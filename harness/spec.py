@@ -35,6 +35,7 @@ class Spec:
     samples: int | None = None  # rows granted; None: as many as asked
     noise: float = 0.0  # standard deviation added to every value
     precision: str = "float64"  # "float32": every value is rounded to it
+    within: float | None = None  # where given, every coordinate of a sample is conditioned on ±within
 
     @property
     def activation(self) -> str:
@@ -70,3 +71,14 @@ class LearnerSpec(Spec):
 
     instances: int = 1
     sharpness: float = 1.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class HierarchySpec(Spec):
+    """A quadratic DenseNet (`paramid.densenet`) whose `widths` are those of its features S_2, …, S_L.
+
+    Layer l sees the layers `links[l - 2]`, of which 0 is x and 1 is x² - 1, and adds `alphas[l - 2]` ‖S_l‖².
+    """
+
+    links: tuple[tuple[int, ...], ...]
+    alphas: tuple[float, ...]

@@ -3,11 +3,18 @@
 All draws are made by a CPU generator and then moved, so that a cell sees the same numbers on every device.
 """
 
+from __future__ import annotations
+
+import math
 import zlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
+
+if TYPE_CHECKING:
+    from paramid.spec import Spec
 
 
 def generator(seed: int, *path: str | int) -> torch.Generator:
@@ -22,6 +29,16 @@ def generator(seed: int, *path: str | int) -> torch.Generator:
 def normal(rows: int, columns: int, source: torch.Generator, device: torch.device, dtype: torch.dtype) -> Tensor:
     """Standard normal rows."""
     return torch.randn(rows, columns, generator=source, device="cpu", dtype=dtype).to(device)
+
+
+def inputs(spec: Spec, rows: int, source: torch.Generator, device: torch.device, dtype: torch.dtype) -> Tensor:
+    """Rows of the spec's input law: standard normal, conditioned on ±within where that is given."""
+    if spec.within is None:
+        return normal(rows, spec.inputs, source, device, dtype)
+    uniform = torch.rand(rows, spec.inputs, generator=source, device="cpu", dtype=torch.float64)
+    reach = math.erf(spec.within / math.sqrt(2))  # P(|x| ≤ within)
+    x = torch.special.ndtri((1 + reach * (2 * uniform - 1)) / 2)
+    return x.clamp(-spec.within, spec.within).to(device=device, dtype=dtype)
 
 
 def unit_columns(rows: int, columns: int, source: torch.Generator, dtype: torch.dtype) -> Tensor:

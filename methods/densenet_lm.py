@@ -1,0 +1,108 @@
+"""`densenet-lm`: every weight of a quadratic DenseNet, layer by layer and backwards again, to the last bit.
+
+    1. For l = 2, …, L: from several starts of K_l, K_l alone and then K_2, …, K_l together    (densenet_fit)
+    2. the coordinates of S_2, …, S_{L-1} that the layers above single out                     (joint_diagonalisation)
+    3. all layers together in those coordinates, R = I.
+
+Of the starts of a layer the one of least loss is kept. What stage l leaves wrong in the features below is of
+the size of (α_{l+1} / α_l)² and is corrected when layer l + 1 joins: backward feature correction.
+A net is believed when it explains a tenth of the samples that no stage has seen (densenet_check).
+
+Reference: Allen-Zhu & Li, Backward feature correction, arXiv:2001.04413; the method is ours.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, cast
+
+from paramid import Access, GiveUp, Oracle, Run, Samples, Spec
+from paramid.densenet import DenseNet, Links
+from paramid.methods import densenet, joint_diagonalisation
+from paramid.methods.densenet import layer_start, variance, with_layers
+from paramid.methods.densenet_check import ROUNDING, checked
+from paramid.methods.densenet_fit import fit
+from paramid.spec import HierarchySpec
+
+OFF = 1e-2  # off the diagonals: then no next layer squares these features
+ROWS = 20  # for each weight, unless N is given
+
+
+@dataclass(frozen=True)
+class DenseNetLM:
+    """Levenberg-Marquardt in stages with restarts, then features up to order and sign: every weight of a DenseNet."""
+
+    N: int | None = None  # samples; 20 a weight, or what is granted
+    starts: int = 4  # of every layer
+    alone: int = 40  # steps of a new layer
+    steps: int = 150  # of all layers
+    ks: tuple[int, ...] | None = None  # the student's widths where they are not to be the teacher's
+    skips: str = "told"  # or "all", every layer seeing every one below; or "none", the one below alone
+
+    version: ClassVar[int] = 1
+    access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
+
+    def __post_init__(self) -> None:
+        for name in ("N", "starts", "alone", "steps"):
+            value = getattr(self, name)
+            if value is not None and not value >= (2 if name == "N" else 1):
+                raise ValueError(f"{name} is {value}; a larger number was wanted")
+        if self.skips not in ("told", "all", "none"):
+            raise ValueError(f"skips is {self.skips!r}; told, all or none was wanted")
+
+    def declines(self, spec: Spec) -> str | None:
+        """Quadratic DenseNets of as many layers as the widths given, whose normal matrix can be held."""
+        if not isinstance(spec, HierarchySpec):
+            return densenet.declined(spec)
+        if self.ks is not None and (len(self.ks) != len(spec.widths) or min(self.ks) < 1):
+            return f"{len(self.ks)} widths were given for {len(spec.widths)} layers"
+        size = densenet.parameters(spec, self.ks, self.links(spec))
+        return densenet.declined(spec, {"normal matrices": (3 * size, size)})
+
+    def links(self, spec: HierarchySpec) -> Links:
+        """J_2, …, J_L of the student."""
+        if self.skips == "told":
+            return spec.links
+        return tuple((n,) if self.skips == "none" else tuple(range(n + 1)) for n in range(1, len(spec.widths) + 1))
+
+    def identify(self, oracle: Oracle, run: Run) -> Iterator[DenseNet]:
+        """Stages 1 to 3: a claim for every layer added, and the plain net."""
+        spec = cast("HierarchySpec", oracle.spec)
+        net = densenet.student(spec, run, widths=self.ks, links=self.links(spec), drawn=False)
+        size = densenet.flat(net, range(2, net.depth + 1)).numel()
+        count = min(self.N or ROWS * size, spec.samples or ROWS * max(size, self.N or 0))
+        held = max(1, count // 10)
+        pairs, fresh = oracle.sample(count - held), oracle.sample(held)
+        for layer in range(2, net.depth + 1):
+            net, loss = self.stage(net, layer, pairs, spec, run)
+            yield stated(net.upto(layer), loss)
+        checked(net, pairs, fresh, spec, size)
+        found, off = joint_diagonalisation.plain(net)
+        if off > OFF:
+            raise GiveUp(f"{off:.1e} of the features' forms stays off every diagonal: no next layer squares these")
+        polished, loss = fit(found, pairs, range(2, net.depth + 1), steps=self.alone, enough=0.0)
+        checked(polished, pairs, fresh, spec, size)
+        yield stated(polished, loss, off_diagonal=off)
+
+    def stage(self, net: DenseNet, layer: int, pairs: Samples, spec: HierarchySpec, run: Run) -> tuple[DenseNet, float]:
+        """Stage 1 for one layer: the net whose layers up to it are trained, and its loss."""
+        size = densenet.flat(net, range(2, net.depth + 1)).numel()
+        enough = ROUNDING * variance(pairs) + spec.noise**2 * (1 - min(1.0, size / len(pairs)))
+        best, least = net, math.inf
+        for start in range(self.starts):
+            k = net.weights[layer - 2]
+            fresh = net if start == 0 else with_layers(net, {layer: layer_start(k.shape[0], k.shape[1], run)})
+            part = fresh.upto(layer)
+            if layer > 2:
+                part, _ = fit(part, pairs, [layer], steps=self.alone, enough=0.0)
+            part, loss = fit(part, pairs, range(2, layer + 1), steps=self.steps, enough=0.0)
+            if loss < least:
+                best, least = with_layers(net, dict(enumerate(part.weights, 2))), loss
+            if layer == net.depth and loss <= enough:
+                break
+        return best, least
+
+
+def stated(net: DenseNet, loss: float, **stats: float) -> DenseNet:
+    """The net with the method's own words."""
+    return DenseNet(net.weights, net.mixes, net.links, net.alphas, stats={"loss": loss, **stats})
