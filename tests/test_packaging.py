@@ -63,7 +63,8 @@ def imported(path: Path) -> set[str]:
 def test_imports_point_one_way() -> None:
     words = {
         "activations", "claims", "contracts", "densenet", "densenet_scores", "hermite", "judging", "metrics",
-        "naming", "network", "oracle", "scoring", "sizes", "spec", "status", "streams", "threshold_scores", "thresholds",
+        "naming", "network", "oracle", "scoring", "sizes", "spec", "status", "streams", "threshold_scores",
+        "thresholds",
     }  # fmt: skip
     for path in (ROOT / "harness").glob("*.py"):
         used = {name.split(".")[1] for name in imported(path) if "." in name}
