@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, Subspace, activation
+from paramid.activations import ACTIVATIONS
 from paramid.methods import gram_span, hessians, joint_refinement, lattices, linear_parts, ridge_profiles, sphere_search
 from paramid.methods.gram_span import Spectrum
 
@@ -64,6 +65,8 @@ class SphereLM:
         """Shallow, smooth, and no more neurons than rank-ones can be told apart."""
         if not spec.shallow or spec.outputs != 1:
             return "needs one hidden layer and one linear output"
+        if spec.activation not in ACTIVATIONS:
+            return f"knows no derivatives of {spec.activation}"
         g = activation(spec.activation)
         if not g.smooth or g.degree is not None:
             return f"needs a third derivative that varies, which {spec.activation} has not"

@@ -41,7 +41,7 @@ class ToyRelu(Task):
     D: int = 4
     N: int = 1000
     access: ClassVar = frozenset({Access.SAMPLES, Access.MOMENTS})
-    kinds: ClassVar = (Network,)
+    kinds: ClassVar = (Network, Directions)
 
     @property
     def spec(self) -> Spec:
@@ -52,7 +52,7 @@ class ToyRelu(Task):
         return WithMoments(Network.shallow(direction(self.D, seed), 0 * a, "relu", a))
 
     def truth(self, teacher: Any, kind: type[Claim]) -> Claim:
-        return teacher.network
+        return Directions(teacher.network.weights[0]) if kind is Directions else teacher.network
 
 
 @dataclass(frozen=True)

@@ -112,7 +112,7 @@ def test_kernels_regress_a_polynomial_and_claim_a_function() -> None:
     record = played("kernel:degree=8,N=300", "hierarchy:D=1,ks=1-1")
     assert record.claims[-1].kind == "Function"
     assert record.metrics["error"] < 1e-6
-    assert set(record.metrics) == {"error", "relative_mse", "output_error", "output_error_relative"}
+    assert set(record.metrics) == {"error", "relative_mse", "output_error", "output_error_relative", "output_rmse"}
 
 
 def test_kernels_without_features_miss_what_kernels_with_them_see() -> None:
