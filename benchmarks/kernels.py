@@ -3,8 +3,8 @@
 import torch
 
 from paramid import Network, Run, judging, task
-from paramid.methods import hessians, power_ascent, spectral_ascent, subspace
-from paramid.methods.backprop import loss_gradient
+from paramid.methods.refinement.backprop import loss_gradient
+from paramid.methods.spans import hessians, power_ascent, spectral_ascent, subspace
 from paramid.oracle import CountingOracle
 from paramid.spec import Access
 

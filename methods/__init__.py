@@ -1,1 +1,1 @@
-"""Who identifies: one file for each algorithm, and the numerics they share in files named by their role."""
+"""Who identifies: one file for each registered algorithm; what they are made of is in folders named by its matter."""

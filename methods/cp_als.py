@@ -16,10 +16,10 @@ import torch
 from torch import Tensor
 
 from paramid import Run, Spec, hermite
+from paramid.methods.hermite.hermite_moments import Moments
+from paramid.methods.hermite.hermite_pipeline import HermitePipeline
+from paramid.methods.hermite.jennrich import Terms, expand
 from paramid.methods.hermite_jennrich import SAME, SAME_NOISY, distinct, threshold
-from paramid.methods.hermite_moments import Moments
-from paramid.methods.hermite_pipeline import HermitePipeline
-from paramid.methods.jennrich import Terms, expand
 
 SOLVED = 1e-10  # of the tensor: no other start is needed
 

@@ -25,10 +25,11 @@ from torch import Tensor
 
 from paramid import Access, GiveUp, Oracle, Run, Spec
 from paramid.densenet import DenseNet
-from paramid.methods import densenet, stochastic
-from paramid.methods.densenet import Pairs, rows, sensitivities, with_layers
-from paramid.methods.layer_regression import eigen_root
-from paramid.methods.stochastic import Name
+from paramid.methods.hierarchy import densenet
+from paramid.methods.hierarchy.densenet import Pairs, rows, sensitivities, with_layers
+from paramid.methods.hierarchy.layer_regression import eigen_root
+from paramid.methods.refinement import stochastic
+from paramid.methods.refinement.stochastic import Name
 from paramid.spec import HierarchySpec
 
 C, WIDER = 2.0, 3

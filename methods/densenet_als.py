@@ -19,11 +19,11 @@ from torch import Tensor
 
 from paramid import Access, Oracle, Run, Spec
 from paramid.densenet import DenseNet
-from paramid.methods import densenet
-from paramid.methods.densenet import with_layers
-from paramid.methods.densenet_check import checked
 from paramid.methods.densenet_layerwise import ROWS, sizes_of
-from paramid.methods.layer_regression import Forms, aligned, headed, refit, root
+from paramid.methods.hierarchy import densenet
+from paramid.methods.hierarchy.densenet import with_layers
+from paramid.methods.hierarchy.densenet_check import checked
+from paramid.methods.hierarchy.layer_regression import Forms, aligned, headed, refit, root
 from paramid.spec import HierarchySpec
 
 

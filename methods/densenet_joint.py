@@ -18,8 +18,9 @@ from torch import Tensor
 
 from paramid import Access, GiveUp, Oracle, Run, Spec
 from paramid.densenet import DenseNet
-from paramid.methods import densenet, stochastic
-from paramid.methods.densenet import sensitivities, with_layers
+from paramid.methods.hierarchy import densenet
+from paramid.methods.hierarchy.densenet import sensitivities, with_layers
+from paramid.methods.refinement import stochastic
 from paramid.methods.sgd import Adam
 from paramid.spec import HierarchySpec
 

@@ -16,9 +16,9 @@ from torch import Tensor
 
 from paramid import Access, Oracle, Run, Spec
 from paramid.densenet import DenseNet
-from paramid.methods import densenet, layer_regression
-from paramid.methods.densenet import with_layers
-from paramid.methods.layer_regression import headed, refit, root
+from paramid.methods.hierarchy import densenet, layer_regression
+from paramid.methods.hierarchy.densenet import with_layers
+from paramid.methods.hierarchy.layer_regression import headed, refit, root
 from paramid.spec import HierarchySpec
 
 ROWS = 12  # for each unknown of the largest layer, unless N is given

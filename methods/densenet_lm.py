@@ -18,10 +18,10 @@ from typing import ClassVar, cast
 
 from paramid import Access, GiveUp, Oracle, Run, Samples, Spec
 from paramid.densenet import DenseNet, Links
-from paramid.methods import densenet, joint_diagonalisation
-from paramid.methods.densenet import layer_start, variance, with_layers
-from paramid.methods.densenet_check import ROUNDING, checked
-from paramid.methods.densenet_fit import fit
+from paramid.methods.hierarchy import densenet, joint_diagonalisation
+from paramid.methods.hierarchy.densenet import layer_start, variance, with_layers
+from paramid.methods.hierarchy.densenet_check import ROUNDING, checked
+from paramid.methods.hierarchy.densenet_fit import fit
 from paramid.spec import HierarchySpec
 
 OFF = 1e-2  # off the diagonals: then no next layer squares these features

@@ -24,20 +24,13 @@ from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, Subspace, activation, sizes
 from paramid.activations import ACTIVATIONS
-from paramid.methods import (
-    gram_span,
-    hessians,
-    lattices,
-    layer_scores,
-    layered_refinement,
-    loss_free,
-    sampled_refinement,
-    symmetric,
-)
-from paramid.methods.gram_span import Spectrum
-from paramid.methods.hessian_pipeline import sparse
-from paramid.methods.loss_free import LossFree
-from paramid.methods.output_differences import gradients, packed_hessians
+from paramid.methods.layers import layer_scores, loss_free
+from paramid.methods.layers.loss_free import LossFree
+from paramid.methods.refinement import layered_refinement, sampled_refinement
+from paramid.methods.spans import gram_span, hessians, lattices, symmetric
+from paramid.methods.spans.gram_span import Spectrum
+from paramid.methods.spans.hessian_pipeline import sparse
+from paramid.methods.spans.output_differences import gradients, packed_hessians
 
 BLOCK = 2**22  # doubles of Hessians held at once
 DROWNED = 1e-3  # noise over h²

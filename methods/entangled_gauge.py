@@ -20,10 +20,12 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Oracle, Run, Spec, activation
-from paramid.methods import lattices, layered_refinement, output_differences, rough_layers, sampled_refinement
-from paramid.methods.layer_peeling import INVERSES, inverse
-from paramid.methods.layered_refinement import Fit
-from paramid.methods.rough_layers import Seen
+from paramid.methods.layers import rough_layers
+from paramid.methods.layers.layer_peeling import INVERSES, inverse
+from paramid.methods.layers.rough_layers import Seen
+from paramid.methods.refinement import layered_refinement, sampled_refinement
+from paramid.methods.refinement.layered_refinement import Fit
+from paramid.methods.spans import lattices, output_differences
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Gram, Oracle, Run, Samples, Spec, sizes
-from paramid.methods import quadratic_forms as forms
+from paramid.methods.squares import quadratic_forms as forms
 
 ROOM = 2**30  # bytes of a triangle
 BLOCK = 2**22  # doubles of features at a time

@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Gram, Oracle, Run, Samples, Spec, hermite, sizes
-from paramid.methods import quadratic_forms as forms
+from paramid.methods.squares import quadratic_forms as forms
 
 ROOM = 2**30  # bytes of matrices
 BLOCK = 2**22  # doubles of features at a time

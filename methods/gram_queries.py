@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Gram, Oracle, Run, Spec, sizes
-from paramid.methods import quadratic_forms as forms
+from paramid.methods.squares import quadratic_forms as forms
 
 ROOM = 2**30  # bytes of matrices
 FORM, ROUNDED = 1e-9, 1e-4  # what a form may leave at the checks, at float64 and at float32

@@ -25,11 +25,12 @@ from typing import ClassVar
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Samples, Spec, activation, hermite
 from paramid.activations import ACTIVATIONS
-from paramid.methods import held_out_check, hermite_fit, hermite_moments, sample_refinement
-from paramid.methods.hermite_moments import Moments
-from paramid.methods.hermite_rounds import Found, Problem, counted, decomposed, round_of, weighed
-from paramid.methods.lattices import level
-from paramid.methods.unit_descent import uncertainty
+from paramid.methods.hermite import held_out_check, hermite_fit, hermite_moments
+from paramid.methods.hermite.hermite_moments import Moments
+from paramid.methods.hermite.hermite_rounds import Found, Problem, counted, decomposed, round_of, weighed
+from paramid.methods.refinement import sample_refinement
+from paramid.methods.refinement.unit_descent import uncertainty
+from paramid.methods.spans.lattices import level
 
 SOURCES = ("samples", "exact")
 LARGEST = 2**24  # entries of T_{2l+2}

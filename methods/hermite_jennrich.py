@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 
 from paramid import Run, Spec
-from paramid.methods.hermite_moments import Moments
-from paramid.methods.hermite_pipeline import HermitePipeline
-from paramid.methods.jennrich import Terms, jennrich
+from paramid.methods.hermite.hermite_moments import Moments
+from paramid.methods.hermite.hermite_pipeline import HermitePipeline
+from paramid.methods.hermite.jennrich import Terms, jennrich
 
 LOUD = 1.5  # the half-split noise is right to a fifth
 ROUNDING = 1e-9  # of the first singular value

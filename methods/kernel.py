@@ -25,7 +25,7 @@ from torch import Tensor
 
 from paramid import Access, Function, GiveUp, Oracle, Run, Spec, sizes
 from paramid.densenet import DenseNet, Links
-from paramid.methods.densenet import sensitivities
+from paramid.methods.hierarchy.densenet import sensitivities
 from paramid.spec import HierarchySpec
 
 KERNELS, FEATURES = ("poly", "rbf", "ntk"), ("x", "squares")

@@ -24,8 +24,8 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Network, Oracle, Run, Spec, activation, sizes
-from paramid.methods.overparam_descent import Point, Problem, descend, point
-from paramid.methods.overparam_polish import polish, tangent_kernel
+from paramid.methods.squares.overparam_descent import Point, Problem, descend, point
+from paramid.methods.squares.overparam_polish import polish, tangent_kernel
 
 CHOICES = {
     "v0": ("ones", "rademacher", "balanced"),

@@ -21,9 +21,11 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation, sizes
-from paramid.methods import circle_search, lattices, layered_refinement, rank_shifts, rough_layers
-from paramid.methods.layer_peeling import INVERSES, Peeled, inverse
-from paramid.methods.output_differences import Values
+from paramid.methods.layers import circle_search, rank_shifts, rough_layers
+from paramid.methods.layers.layer_peeling import INVERSES, Peeled, inverse
+from paramid.methods.refinement import layered_refinement
+from paramid.methods.spans import lattices
+from paramid.methods.spans.output_differences import Values
 
 LOUDEST = 1e-4
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere

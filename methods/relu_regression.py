@@ -24,10 +24,10 @@ import torch
 from torch import Tensor
 
 from paramid import Claim, Directions, Function, GiveUp, Network, Oracle, Run, Spec
-from paramid.methods.function_check import MISSED, missed, told
+from paramid.methods.hermite.function_check import MISSED, missed, told
+from paramid.methods.hermite.hermite_moments import Moments, Pairs
+from paramid.methods.hermite.hermite_pipeline import HELD
 from paramid.methods.hermite_jennrich import HermiteJennrich, count
-from paramid.methods.hermite_moments import Moments, Pairs
-from paramid.methods.hermite_pipeline import HELD
 from paramid.oracle import CHUNK
 
 LEARNT = 0.1  # of the values' deviation: what a function may miss

@@ -20,7 +20,7 @@ from torch import Tensor
 
 from paramid import Access, GiveUp, Network, Oracle, Run, Spec, streams
 from paramid.activations import ACTIVATIONS
-from paramid.methods.backprop import loss_gradient
+from paramid.methods.refinement.backprop import loss_gradient
 
 STOP = 1e-8
 

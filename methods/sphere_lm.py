@@ -22,8 +22,9 @@ from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, Subspace, activation
 from paramid.activations import ACTIVATIONS
-from paramid.methods import gram_span, hessians, joint_refinement, lattices, linear_parts, ridge_profiles, sphere_search
-from paramid.methods.gram_span import Spectrum
+from paramid.methods.refinement import joint_refinement
+from paramid.methods.spans import gram_span, hessians, lattices, linear_parts, ridge_profiles, sphere_search
+from paramid.methods.spans.gram_span import Spectrum
 
 LATTICES = ("auto", "one-sided", "symmetric")
 CONVINCING = 30.0  # both sides leave gaps of 100 and more

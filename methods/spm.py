@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from torch import Tensor
 
 from paramid import Run
-from paramid.methods import power_ascent, subspace
-from paramid.methods.hessian_pipeline import HessianPipeline
+from paramid.methods.spans import power_ascent, subspace
+from paramid.methods.spans.hessian_pipeline import HessianPipeline
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from typing import ClassVar, cast
 import torch
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
-from paramid.methods import angle_search, boundary_planes, polynomial_fit, quartic_minima, unit_fits
-from paramid.methods import threshold_correlations as correlations
 from paramid.methods.threshold_correlation import settled
+from paramid.methods.thresholds import angle_search, boundary_planes, polynomial_fit, quartic_minima, unit_fits
+from paramid.methods.thresholds import threshold_correlations as correlations
 from paramid.spec import ThresholdSpec
 from paramid.thresholds import Thresholded, Units
 

@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
-from paramid.methods import angle_search, quartic_minima
-from paramid.methods import threshold_correlations as correlations
-from paramid.methods.hermite_moments import Moments
+from paramid.methods.hermite.hermite_moments import Moments
+from paramid.methods.thresholds import angle_search, quartic_minima
+from paramid.methods.thresholds import threshold_correlations as correlations
 from paramid.spec import ThresholdSpec
 from paramid.thresholds import EVEN, Units, coefficients
 

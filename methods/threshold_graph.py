@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec
-from paramid.methods import threshold_correlations as correlations
+from paramid.methods.thresholds import threshold_correlations as correlations
 from paramid.spec import ThresholdSpec
 
 

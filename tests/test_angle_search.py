@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Run, registry
-from paramid.methods import angle_search
-from paramid.methods.angle_search import ACCEPTANCE, estimate_tan_alpha, firing, refine_estimate
+from paramid.methods.thresholds import angle_search
+from paramid.methods.thresholds.angle_search import ACCEPTANCE, estimate_tan_alpha, firing, refine_estimate
 from paramid.oracle import CountingOracle
 
 

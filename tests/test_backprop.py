@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from paramid import Network, Run
 from paramid.activations import ACTIVATIONS
-from paramid.methods.backprop import loss_gradient
+from paramid.methods.refinement.backprop import loss_gradient
 
 SMOOTH = [name for name, g in ACTIVATIONS.items() if g.smooth]
 

@@ -8,8 +8,9 @@ from torch import Tensor
 
 from paramid import Access, GiveUp, Run, Samples
 from paramid.densenet import DenseNet
-from paramid.methods import densenet, densenet_check, densenet_fit, joint_diagonalisation, layer_regression, stochastic
 from paramid.methods.densenet_algorithm1 import distil
+from paramid.methods.hierarchy import densenet, densenet_check, densenet_fit, joint_diagonalisation, layer_regression
+from paramid.methods.refinement import stochastic
 from paramid.oracle import CountingOracle
 from paramid.tasks.hierarchy import Hierarchy
 

@@ -7,7 +7,8 @@ import torch
 
 import paramid
 from paramid import Record, Run, Spec, Status, registry
-from paramid.methods import densenet, kernel
+from paramid.methods import kernel
+from paramid.methods.hierarchy import densenet
 
 SMALL = "hierarchy:D=5,ks=2-1"
 LEARNERS = ("densenet-lm", "densenet-als", "densenet-joint", "densenet-algorithm1", "densenet-layerwise")

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from paramid import Run, hermite, judging
-from paramid.methods import fused_pencil
-from paramid.methods.unit_scalars import scalars
+from paramid.methods.hermite import fused_pencil
+from paramid.methods.hermite.unit_scalars import scalars
 
 
 def network(d: int, m: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:

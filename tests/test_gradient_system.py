@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from paramid import Run, activation
-from paramid.methods import gradient_system
-from paramid.methods.gradient_system import Pinned, System, split
-from paramid.methods.neuron_blocks import Preconditioner, solve
+from paramid.methods.refinement import gradient_system
+from paramid.methods.refinement.gradient_system import Pinned, System, split
+from paramid.methods.refinement.neuron_blocks import Preconditioner, solve
 
 FREE, FIXED = Pinned(norms=False, outer=False), Pinned(norms=True, outer=True)
 BLIND = Pinned(norms=False, outer=False, linear=False)

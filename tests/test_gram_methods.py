@@ -8,10 +8,11 @@ import torch
 from torch import Tensor
 
 from paramid import GiveUp, Gram, Method, Run, Task
-from paramid.methods import gram_least_squares, quadratic_forms
+from paramid.methods import gram_least_squares
 from paramid.methods.gram_least_squares import GramLeastSquares
 from paramid.methods.gram_moments import GramMoments
 from paramid.methods.gram_queries import GramQueries
+from paramid.methods.squares import quadratic_forms
 from paramid.oracle import CountingOracle
 from paramid.spec import Spec
 from paramid.tasks.quadratic import Quadratic

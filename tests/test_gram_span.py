@@ -8,7 +8,7 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.judging import span_of_squares
-from paramid.methods import gram_span
+from paramid.methods.spans import gram_span
 
 
 def planted(d: int, m: int, count: int, error: float = 0.0, seed: int = 0) -> tuple[Tensor, Tensor]:

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from paramid import Run, hermite
-from paramid.methods import hermite_fit
-from paramid.methods.gradient_system import Pinned
+from paramid.methods.hermite import hermite_fit
+from paramid.methods.refinement.gradient_system import Pinned
 
 NAMES = ["relu", "softplus", "tanh", "logistic", "erf"]
 UNIT = Pinned(norms=True, outer=False)

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, Function, GiveUp, Network, Run, Spec, hermite, judging
-from paramid.methods import relu_scalars
-from paramid.methods.function_check import missed, told
+from paramid.methods.hermite import relu_scalars
+from paramid.methods.hermite.function_check import missed, told
+from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite_jennrich import HermiteJennrich, distinct
-from paramid.methods.hermite_moments import Moments
 from paramid.oracle import CountingOracle
 from paramid.tasks.biased_relu import BiasedRelu, ReluNetwork
 

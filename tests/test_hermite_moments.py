@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Network, Run, Spec, hermite
-from paramid.methods import hermite_moments
+from paramid.methods.hermite import hermite_moments
 from paramid.oracle import CountingOracle, Samples
 
 F64 = torch.float64
@@ -116,7 +116,7 @@ def test_exact_coefficients_come_from_the_oracle() -> None:
 PEAK = """
 import resource, sys, torch
 from paramid import Run
-from paramid.methods import hermite_moments
+from paramid.methods.hermite import hermite_moments
 d, k, n = map(int, sys.argv[1:])
 run = Run.seeded(0)
 x = run.normal(n, d)

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Run, Spec, Subspace, task
-from paramid.methods.hessian_pipeline import HessianPipeline, sparse
+from paramid.methods.spans.hessian_pipeline import HessianPipeline, sparse
+from paramid.methods.spans.subspace import leading_span
 from paramid.methods.spectral_norm import SpectralNormAscent
 from paramid.methods.spm import SubspacePowerMethod
-from paramid.methods.subspace import leading_span
 from paramid.oracle import CountingOracle
 from paramid.tasks.shallow import Shallow
 

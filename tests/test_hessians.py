@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from paramid import Access, Network, Run, task
-from paramid.methods import hessians, symmetric
+from paramid.methods.spans import hessians, symmetric
 from paramid.oracle import CountingOracle
 
 stencils = pytest.mark.parametrize("stencil", hessians.STENCILS)

@@ -8,8 +8,8 @@ import torch
 from torch import Tensor
 
 from paramid import Access, BudgetSpent, GiveUp, Network, Run, task
-from paramid.methods import gradient_system
-from paramid.methods.joint_refinement import refine
+from paramid.methods.refinement import gradient_system
+from paramid.methods.refinement.joint_refinement import refine
 from paramid.network import permute
 from paramid.oracle import CountingOracle
 

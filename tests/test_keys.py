@@ -54,9 +54,9 @@ def changed(tree: Path, file: str) -> set[str]:
 @pytest.mark.parametrize(
     ("file", "reruns"),
     [
-        ("paramid/methods/backprop.py", {"sgd"}),
-        ("paramid/methods/power_ascent.py", {"spm", "spectral-norm"}),
-        ("paramid/methods/spectral_ascent.py", {"spectral-norm"}),
+        ("paramid/methods/refinement/backprop.py", {"sgd"}),
+        ("paramid/methods/spans/power_ascent.py", {"spm", "spectral-norm"}),
+        ("paramid/methods/spans/spectral_ascent.py", {"spectral-norm"}),
         ("paramid/network.py", {"sgd", "spm", "spectral-norm"}),
         ("paramid/tasks/shallow.py", {"sgd", "spm", "spectral-norm"}),
         ("paramid/tables.py", set()),
@@ -102,5 +102,10 @@ def test_a_name_has_one_key_however_it_is_written() -> None:
 
 def test_imports_are_followed_through_the_package() -> None:
     reached = keys.transitive("paramid.methods.sgd")
-    assert {"paramid.methods.backprop", "paramid.network", "paramid.activations", "paramid.streams"} <= reached
+    assert {
+        "paramid.methods.refinement.backprop",
+        "paramid.network",
+        "paramid.activations",
+        "paramid.streams",
+    } <= reached
     assert not {"paramid.methods.spm", "paramid.cli", "paramid"} & reached

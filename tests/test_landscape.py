@@ -5,9 +5,10 @@ import torch
 from torch import Tensor
 
 from paramid import Run, activation
-from paramid.methods import gram_least_squares, landscape, quadratic_forms
-from paramid.methods.overparam_descent import Point, Problem, descend, point
-from paramid.methods.overparam_polish import polish, tangent_kernel
+from paramid.methods import gram_least_squares
+from paramid.methods.squares import landscape, quadratic_forms
+from paramid.methods.squares.overparam_descent import Point, Problem, descend, point
+from paramid.methods.squares.overparam_polish import polish, tangent_kernel
 
 F64 = torch.float64
 SQUARE = activation("square")

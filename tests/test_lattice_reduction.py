@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paramid.methods.lattice_reduction import Array, Integers, reduced
+from paramid.methods.spans.lattice_reduction import Array, Integers, reduced
 
 
 def knapsack(d: int, m: int, bits: int, seed: int, *, planted: bool = True) -> tuple[Integers, Array]:

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from paramid import Access, Network, Run, task
 from paramid.judging import span_of_squares
-from paramid.methods import lattices, symmetric
+from paramid.methods.spans import lattices, symmetric
 from paramid.oracle import CountingOracle
 
 CPU = torch.device("cpu")

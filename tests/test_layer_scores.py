@@ -5,7 +5,8 @@ import torch
 
 from paramid import Access, Run, registry
 from paramid.judging import span_of_squares
-from paramid.methods import gram_span, layer_scores, subspace, symmetric
+from paramid.methods.layers import layer_scores
+from paramid.methods.spans import gram_span, subspace, symmetric
 from paramid.oracle import AccessRefused, CountingOracle
 
 CPU = torch.device("cpu")

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Activation, GiveUp, Network, Run, activation, task
-from paramid.methods.joint_refinement import refine
-from paramid.methods.linear_parts import hidden, log_chance, settled, signs
+from paramid.methods.refinement.joint_refinement import refine
+from paramid.methods.spans.linear_parts import hidden, log_chance, settled, signs
 from paramid.network import normalise
 from paramid.oracle import CountingOracle
 

@@ -7,8 +7,8 @@ import torch
 from torch import Tensor
 
 from paramid import Network, Run, registry
-from paramid.methods import loss_free
-from paramid.methods.loss_free import LossFree
+from paramid.methods.layers import loss_free
+from paramid.methods.layers.loss_free import LossFree
 from paramid.oracle import Samples
 
 TASKS = ["pyramid:D=7,widths=6-4-3", "pyramid:D=7,widths=7-5-4-3,output=identity"]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from paramid import Access, Network, Run, activation, task
-from paramid.methods import matched_differences as stage
+from paramid.methods.refinement import matched_differences as stage
 from paramid.oracle import CountingOracle
 
 SMOOTH = ["tanh", "logistic", "erf", "softplus"]

@@ -72,7 +72,7 @@ def test_imports_point_one_way() -> None:
         if path.stem in words:
             assert used <= words, path
     for folder in ("methods", "tasks"):
-        for path in (ROOT / folder).glob("*.py"):
+        for path in (ROOT / folder).rglob("*.py"):
             assert {n.split(".")[1] for n in imported(path)} <= words | {folder}, path
 
 

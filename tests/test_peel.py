@@ -12,12 +12,14 @@ from torch.autograd.functional import jacobian
 
 import paramid
 from paramid import Claim, GiveUp, Network, Run, activation, judging
-from paramid.methods import circle_search, entangled_search, gauge_labels, layered_refinement, rank_shifts, rough_layers
-from paramid.methods.layer_peeling import Peeled, inverse
-from paramid.methods.output_differences import gradients, packed_hessians
+from paramid.methods.layers import circle_search, gauge_labels, rank_shifts, rough_layers
+from paramid.methods.layers.layer_peeling import Peeled, inverse
 from paramid.methods.peel import Peel
-from paramid.methods.subspace import leading_span
-from paramid.methods.symmetric import pack, squares
+from paramid.methods.refinement import layered_refinement
+from paramid.methods.spans import entangled_search
+from paramid.methods.spans.output_differences import gradients, packed_hessians
+from paramid.methods.spans.subspace import leading_span
+from paramid.methods.spans.symmetric import pack, squares
 from paramid.oracle import CountingOracle
 from paramid.tasks.pyramid import Pyramid
 

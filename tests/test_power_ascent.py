@@ -8,8 +8,8 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.judging import span_of_squares
-from paramid.methods import power_ascent, subspace, symmetric
-from paramid.methods.subspace import Projector, leading_span, projector
+from paramid.methods.spans import power_ascent, subspace, symmetric
+from paramid.methods.spans.subspace import Projector, leading_span, projector
 
 seeds = st.integers(0, 10**6)
 

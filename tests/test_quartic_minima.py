@@ -8,7 +8,7 @@ from torch import Tensor
 
 from paramid import GiveUp, Run
 from paramid.judging import score_directions
-from paramid.methods import quartic_minima as qm
+from paramid.methods.thresholds import quartic_minima as qm
 
 F64 = torch.float64
 

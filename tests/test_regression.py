@@ -110,7 +110,7 @@ def repository(tmp_path: Path) -> Path:
     git("init")
     git("add", ".")
     git("commit", "-m", "right")
-    file = tmp_path / "methods" / "hessian_pipeline.py"
+    file = tmp_path / "methods" / "spans" / "hessian_pipeline.py"
     text, whole = file.read_text(encoding="utf-8"), "yield Network.shallow(w, shifts, name)"
     assert whole in text
     file.write_text(text.replace(whole, "yield Network.shallow(w[:, 1:], shifts[1:], name)"), encoding="utf-8")

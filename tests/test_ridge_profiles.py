@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Network, Run, activation, task
-from paramid.methods.joint_refinement import refine
-from paramid.methods.linear_parts import hidden
-from paramid.methods.ridge_profiles import directional, first_network, profile
+from paramid.methods.refinement.joint_refinement import refine
+from paramid.methods.spans.linear_parts import hidden
+from paramid.methods.spans.ridge_profiles import directional, first_network, profile
 from paramid.network import flip
 from paramid.oracle import CountingOracle
 

@@ -5,9 +5,9 @@ import torch
 from torch import Tensor
 
 from paramid import Network, Run, activation
-from paramid.methods import sample_refinement
-from paramid.methods.gradient_system import Pinned
-from paramid.methods.unit_descent import parameters
+from paramid.methods.refinement import sample_refinement
+from paramid.methods.refinement.gradient_system import Pinned
+from paramid.methods.refinement.unit_descent import parameters
 
 NAMES = ["relu", "softplus", "tanh", "logistic", "erf"]
 UNIT = Pinned(norms=True, outer=False)

@@ -6,7 +6,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Activation, Network, Run, Samples, activation, task
-from paramid.methods.shift_refinement import descend, gauss_newton
+from paramid.methods.spans.shift_refinement import descend, gauss_newton
 from paramid.oracle import CountingOracle
 
 

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from paramid import Run, hermite
-from paramid.methods import sign_rules
+from paramid.methods.hermite import sign_rules
 
 
 def network(d: int, m: int, seed: int, reach: float = 1.5) -> Tensor:

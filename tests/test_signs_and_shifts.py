@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from paramid import Access, Activation, Network, Run, activation, task
-from paramid.methods import signs_and_shifts as stage
+from paramid.methods.spans import signs_and_shifts as stage
 from paramid.oracle import CountingOracle
 
 invertible = pytest.mark.parametrize("name", stage.SHIFT_LIMITS)

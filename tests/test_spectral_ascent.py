@@ -8,7 +8,7 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.judging import span_of_squares
-from paramid.methods import spectral_ascent, symmetric
+from paramid.methods.spans import spectral_ascent, symmetric
 
 
 def random_span(d: int, m: int, seed: int) -> Tensor:

@@ -6,8 +6,8 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.judging import span_of_squares
-from paramid.methods import sphere_descent, subspace
-from paramid.methods.subspace import Projector
+from paramid.methods.spans import sphere_descent, subspace
+from paramid.methods.spans.subspace import Projector
 
 forms = pytest.mark.parametrize("complement", [False, True])
 

@@ -6,8 +6,8 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.judging import span_of_squares
-from paramid.methods import gram_span, sphere_search, symmetric
-from paramid.methods.sphere_search import Found
+from paramid.methods.spans import gram_span, sphere_search, symmetric
+from paramid.methods.spans.sphere_search import Found
 
 
 def found_in(w: Tensor, seed: int = 1, gap: float = 1e8) -> Found:

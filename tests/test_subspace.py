@@ -10,8 +10,8 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.judging import score_subspace, span_of_squares
-from paramid.methods import subspace, symmetric
-from paramid.methods.subspace import leading_span, projector
+from paramid.methods.spans import subspace, symmetric
+from paramid.methods.spans.subspace import leading_span, projector
 
 dimensions, seeds = st.integers(3, 8), st.integers(0, 10**6)
 

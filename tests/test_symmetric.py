@@ -7,7 +7,7 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.judging import span_of_squares
-from paramid.methods import symmetric
+from paramid.methods.spans import symmetric
 
 sizes, seeds = st.integers(1, 9), st.integers(0, 10**6)
 

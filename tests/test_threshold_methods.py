@@ -9,9 +9,10 @@ from torch import Tensor
 
 import paramid
 from paramid import Access, GiveUp, Oracle, Record, Run, hermite, registry
-from paramid.methods import boundary_planes, polynomial_fit, quartic_minima, threshold_graph, unit_fits
-from paramid.methods import threshold_correlations as correlations
-from paramid.methods.angle_search import firing
+from paramid.methods import threshold_graph
+from paramid.methods.thresholds import boundary_planes, polynomial_fit, quartic_minima, unit_fits
+from paramid.methods.thresholds import threshold_correlations as correlations
+from paramid.methods.thresholds.angle_search import firing
 from paramid.oracle import CountingOracle
 from paramid.spec import ThresholdSpec
 from paramid.thresholds import Thresholded, Units

@@ -17,10 +17,10 @@ import torch
 from torch import Tensor
 
 from paramid import Run, task
-from paramid.methods import power_ascent, sphere_search
+from paramid.methods.spans import power_ascent, sphere_search
+from paramid.methods.spans.subspace import Projector
 from paramid.methods.sphere_lm import SphereLM
 from paramid.methods.spm import SubspacePowerMethod
-from paramid.methods.subspace import Projector
 from paramid.oracle import CountingOracle
 
 CLOSE = 1e-2

@@ -14,10 +14,10 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.judging import score_directions, span_of_squares
-from paramid.methods import power_ascent, sphere_search, subspace
+from paramid.methods.spans import power_ascent, sphere_search, subspace
+from paramid.methods.spans.subspace import Projector
 from paramid.methods.sphere_lm import SphereLM
 from paramid.methods.spm import SubspacePowerMethod
-from paramid.methods.subspace import Projector
 
 SHARE = 50  # starts in a turn
 LM, SPM = SphereLM(), SubspacePowerMethod()

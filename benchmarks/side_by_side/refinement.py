@@ -11,7 +11,7 @@ import torch
 
 from paramid import Access, GiveUp, Network, Run, task
 from paramid.judging import score_network
-from paramid.methods import joint_refinement
+from paramid.methods.refinement import joint_refinement
 from paramid.oracle import CountingOracle
 
 

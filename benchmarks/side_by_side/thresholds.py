@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Run, run, task
-from paramid.methods import angle_search, boundary_planes
+from paramid.methods.thresholds import angle_search, boundary_planes
 from paramid.oracle import CountingOracle
 
 

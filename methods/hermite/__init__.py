@@ -1,0 +1,1 @@
+"""Hermite coefficients from samples, and the units behind them."""

@@ -1,0 +1,85 @@
+"""The first layer of a deep network from far circles, where its neurons switch one at a time.
+
+On x(θ) = R (cos θ a + sin θ b), a and b orthonormal, 0 <= θ < π and R ≫ 1, every neuron of the first layer changes sign
+exactly once and is saturated everywhere else: f is a staircase with m_1 steps. Where a single neuron j is at work,
+
+    (1)  ∇f(x) = w_j cᵀ,   a matrix (D, outputs) of rank one,
+
+whose left singular vector is ±w_j whatever the layers above make of it. Steps are bisected from a grid to a width of a
+few units, and gradients are taken at both ends of the steepest piece of each: together they have rank one as well, and
+with a single output that is the test. Steps that merge on one circle lie apart on the next.
+"""
+
+import math
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from paramid import Run
+from paramid.methods.spans.output_differences import SPREAD, Values, gradient_step, gradients
+from paramid.methods.spans.sphere_search import distinct
+
+STEP = 1e-3  # the least jump of f that is looked into
+WIDTH = 5.0  # the pieces' length in units of x: a neuron crosses in 20 and more
+PURE = 1e-6  # σ_2 / σ_1 of (1) without noise
+IMPURE = 1e-2  # the most that noise may make of it
+
+
+@dataclass(frozen=True)
+class Circle:
+    """Points x(θ) = R (cos θ a + sin θ b) of θ = π · cells / count, a and b the columns of `plane`."""
+
+    plane: Tensor
+    radius: float
+
+    def at(self, cells: Tensor, count: int) -> Tensor:
+        """Points at the left ends of `cells`."""
+        angle = (math.pi / count) * cells.to(self.plane.dtype)
+        return self.radius * torch.stack([angle.cos(), angle.sin()], 1)[:, : self.plane.shape[1]] @ self.plane.T
+
+
+def first_layer(
+    f: Values, inputs: int, width: int, run: Run, *, noise: float, radius: float = 1e5, circles: int = 12
+) -> Tensor:
+    """Unit columns ±w_j as far as they were found on at most `circles` circles; more than `width` are no answer."""
+    found = run.normal(0, inputs)
+    h, grid, floor = gradient_step(noise), 80 * max(12, width), max(STEP, 12 * noise)
+    for _ in range(circles):
+        circle = Circle(torch.linalg.qr(run.normal(inputs, 2))[0], radius)
+        w, impurity = rank_ones(f, steepest(f, circle, grid, floor), h=h, noise=noise)
+        found = torch.cat([found, distinct(found, w[impurity.argsort()])])
+        if len(found) >= width:
+            break
+    return found.T.contiguous()
+
+
+def steepest(f: Values, circle: Circle, grid: int, floor: float) -> Tensor:
+    """Both ends of the steepest piece of every step, (steps, 2, inputs)."""
+    places = torch.arange(grid + 1, dtype=torch.int64, device=circle.plane.device)
+    y = f(circle.at(places, grid))
+    jumps = (y[1:] - y[:-1]).norm(dim=1)
+    cells, count = places[:-1][jumps > floor], grid
+    left, right = y[cells], y[cells + 1]
+    while circle.radius * math.pi / count > WIDTH:
+        middle = f(circle.at(2 * cells + 1, 2 * count)) if len(cells) else left
+        cells, count = torch.cat([2 * cells, 2 * cells + 1]), 2 * count
+        left, right = torch.cat([left, middle]), torch.cat([middle, right])
+        steep = (right - left).norm(dim=1) > floor
+        cells, left, right = cells[steep], left[steep], right[steep]
+    height = torch.zeros(count, dtype=y.dtype, device=y.device).index_copy(0, cells, (right - left).norm(dim=1))
+    top = torch.nn.functional.max_pool1d(height[None], 7, 1, 3)[0]
+    cells = cells[height[cells] == top[cells]]
+    return torch.stack([circle.at(cells, count), circle.at(cells + 1, count)], 1)
+
+
+def rank_ones(f: Values, ends: Tensor, *, h: float, noise: float) -> tuple[Tensor, Tensor]:
+    """The directions (1) where gradients have rank one, (found, inputs), and their σ_2 / σ_1."""
+    d = ends.shape[2]
+    slopes = gradients(f, ends.flatten(0, 1), torch.eye(d, dtype=ends.dtype, device=ends.device), h)
+    both = torch.cat(slopes.view(len(ends), 2, d, slopes.shape[2]).unbind(1), 2)
+    u, s, _ = torch.linalg.svd(both, full_matrices=False)
+    second = s[:, 1] if s.shape[1] > 1 else torch.zeros_like(s[:, 0])
+    drowned = 2 * SPREAD * noise / h * (math.sqrt(d) + math.sqrt(both.shape[2]))
+    pure = (second < PURE * s[:, 0] + drowned) & (drowned < IMPURE * s[:, 0])
+    return u[pure, :, 0], (second / s[:, 0])[pure]

@@ -1,0 +1,1 @@
+"""All parameters of a rough network at once, from gradients, values or samples."""

@@ -1,0 +1,65 @@
+"""All parameters of a rough deep network on Gaussian samples: how many it takes, and whether the end is believed.
+
+Each sample is one equation for every output, of which no more are independent than the last hidden layer is wide. The
+end is claimed where noise and rounding explain all that is left and leave the parameters known, else it is given up.
+"""
+
+import math
+from itertools import pairwise
+
+import torch
+from torch import Tensor
+
+from paramid import GiveUp, Network, Run, Spec, sizes
+from paramid.methods.refinement import layered_refinement
+from paramid.methods.refinement.layered_refinement import Fit
+from paramid.oracle import Samples
+
+UNSURE = 1e-2
+
+
+def widths(spec: Spec) -> tuple[int, ...]:
+    """The hidden widths, which are known."""
+    return tuple(w for w in spec.widths if w is not None)
+
+
+def parameters(spec: Spec) -> int:
+    """All weights and shifts."""
+    layers = [spec.inputs, *widths(spec), spec.outputs]
+    return sum((fed + 1) * width for fed, width in pairwise(layers))
+
+
+def count(spec: Spec, rows: float) -> int:
+    """The samples that make `rows` equations for each parameter."""
+    return math.ceil(rows * parameters(spec) / min(spec.outputs, widths(spec)[-1]))
+
+
+def refusal(spec: Spec, rows: float) -> str | None:
+    """Why these parameters cannot be refined, or None."""
+    if spec.samples is not None and (wanted := count(spec, rows)) > spec.samples:
+        return f"needs {wanted} samples, {spec.samples} are granted"
+    p = parameters(spec)
+    return sizes.refusal({"normal equations": (p, p), "their factor": (p, p), "its copy": (p, p)}, sizes.room())
+
+
+def first(samples: Samples, rows: int) -> tuple[Tensor, Tensor]:
+    """The first `rows` pairs, without those behind them."""
+    x, y, left = [], [], rows
+    for inputs, values in samples:
+        x.append(inputs[:left])
+        y.append(values[:left])
+        left -= len(x[-1])
+        if not left:
+            break
+    return torch.cat(x), torch.cat(y)
+
+
+def believed(found: Fit, x: Tensor, y: Tensor, run: Run) -> Network:
+    """The network of `found`, with its own words; given up where more is left than noise and rounding explain."""
+    if not found.believed:
+        raise GiveUp(f"the residual stays at {found.rms:.1e}, noise and rounding explain {found.floor:.1e}")
+    error = layered_refinement.uncertainty(found, x, y, run)
+    if not error < UNSURE:
+        raise GiveUp(f"noise leaves parameters uncertain by {error:.1e}")
+    stats = {"residual": found.rms, "error_bound": error, "factors": found.factors}
+    return Network(found.network.weights, found.network.biases, found.network.activations, stats=stats)

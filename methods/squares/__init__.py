@@ -1,0 +1,1 @@
+"""Nets of squares: descent on them, and the landscape that it meets."""

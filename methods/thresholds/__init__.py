@@ -1,0 +1,1 @@
+"""Units under high thresholds: their directions, their planes, and the polynomial above them."""
