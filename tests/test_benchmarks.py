@@ -81,16 +81,6 @@ def test_every_kernel_runs(name: str) -> None:
             [r"right to \S+e-1[3-6], shifts to \S+e-1[3-6]", r"off by 1:.*\n  gave up: the residual"],
         ),
         (
-            "hermite_methods",
-            "--sizes 3x2 --N 3000 --seeds 1 --steps 50",
-            [
-                r"hermite-fused +\S+e-1\d .* 1/1 right 0 wrong",
-                r"cp-als .* 0 wrong",
-                r"sgd .* 0/1 right 1 wrong",
-                r"most exact: hermite-fused on 3x2",
-            ],
-        ),
-        (
             "thresholds",
             "--D 3 --iterations 6 --offsets 50",
             [r"in 6 iterations", r"plane: 0.1 -> \S+e-1[3-6]", r"all 3 units and P from nothing, \S+e-1[3-6]"],

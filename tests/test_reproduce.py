@@ -81,6 +81,15 @@ def test_errors_against_samples_have_their_exponent() -> None:
     assert "## Does not" not in text
 
 
+def test_who_is_ahead_at_equal_samples_is_said() -> None:
+    def off(cell: plans.Cell) -> float:
+        return 1e-3 if cell.method.startswith("sgd") == ("m=8" in cell.task) else 0.1
+
+    text = "\n".join(biased_relu.side_by_side([judged(c, off(c)) for c in plans.suite("relu-sizes").cells()]))
+    assert "Most exact: `hermite-fused` at D=5,m=3, D=5,m=5" in text
+    assert "; `sgd` at D=8,m=8." in text
+
+
 def test_what_is_no_power_of_the_samples_has_no_exponent() -> None:
     assert biased_relu.falling([1e4, 1e5, 1e6], [1e-15, 1e-15, 1e-15]) == "-"
     assert biased_relu.falling([1e4, 1e5, 1e6], [2.0, 0.2, 0.02]) == "-1.00"
