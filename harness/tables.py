@@ -29,6 +29,16 @@ def rows(records: Iterable[Record]) -> list[Row]:
     return sorted(made, key=lambda r: (order[str(r["task"])], is_control(str(r["method"])), *_rank(r)))
 
 
+def best(made: Sequence[Row], count: int) -> list[Row]:
+    """The first `count` methods of every task, controls and those without any answer left out."""
+    kept: list[Row] = []
+    for row in made:
+        before = sum(k["task"] == row["task"] for k in kept)
+        if before < count and not is_control(str(row["method"])) and not math.isnan(float(str(row["error"]))):
+            kept.append(row)
+    return kept
+
+
 def is_control(method: str) -> bool:
     """Whether a method is one of the two that never rank."""
     return Name.parse(method).base in CONTROLS
