@@ -86,7 +86,8 @@ def ours(record: Record, widths: str, output: str, exact: bool) -> bool:
     options = (f"widths={widths}," in record.task, f"output={output}" in record.task or output == "tanh")
     named = record.method.split(":")[0] == "entangled" and "far=" not in record.method
     other = output == "tanh" and "output=identity" in record.task
-    return all(options) and named and not other and ("derivatives=exact" in record.method) == exact
+    slow = ("lr=0.001" in record.method) == (widths == "50-25-50")  # at the thesis' rate that fit is not stable
+    return all(options) and named and not other and slow and ("derivatives=exact" in record.method) == exact
 
 
 def transition(records: Records) -> Iterator[str]:
@@ -151,7 +152,8 @@ def sgd(records: Records) -> Iterator[str]:
 PAGE = Page(
     name="pyramid",
     title="Deep networks, beside the thesis",
-    sources="""The thesis used a Tesla P100 and 20 minutes for every fit; ours takes ten epochs.
+    sources="""The thesis used a Tesla P100 and 20 minutes for every fit; ours takes two epochs of 50 000
+samples.
 Why layers can be told from third derivatives, and shifts from a rank: [deep-argument.md](deep-argument.md).
 Reference: Rauchensteiner, *Finite sample identification of artificial neural networks*, TUM 2023, chapter 4.""",
     sections={
