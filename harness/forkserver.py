@@ -145,7 +145,7 @@ def answer(cell_socket: socket.socket, request: dict[str, Any], payload: bytes) 
         send(cell_socket, event, body)
 
     try:
-        prepare(request["threads"], cell.memory_limit)
+        prepare(request["threads"], cell.memory_limit or request["memory"])
         if request["what"] == "check":
             from paramid import checking
 

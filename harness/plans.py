@@ -32,8 +32,9 @@ class Cell:
 
     @property
     def budget(self) -> dict[str, float | None]:
-        """What the method may spend."""
-        return {"seconds": self.time_limit, "queries": self.query_limit, "memory_mb": self.memory_limit}
+        """What the method may spend; 60 seconds are 60.0 seconds."""
+        limits = {"seconds": self.time_limit, "queries": self.query_limit, "memory_mb": self.memory_limit}
+        return {name: None if limit is None else float(limit) for name, limit in limits.items()}
 
     def key(self) -> str:
         """The content key (see `keys`)."""

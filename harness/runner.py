@@ -138,7 +138,6 @@ class Session:
         options = {k: v for k, v in options.items() if v is not None}
         options["device"] = resolve(options.get("device", "cpu"))
         workers = workers or provenance.cores()
-        options.setdefault("memory_limit", float(int(0.9 * provenance.ram_mb() / workers)))
         if suite is not None:
             if tasks:
                 raise UsageError("a suite brings its own tasks; methods were all that can be added to it")
@@ -168,7 +167,7 @@ class Session:
         facts = provenance.collect(self.threads, self.workers)
         facts["run"] = self.store.start_run(facts)
         with ExitStack() as stack:
-            server = stack.enter_context(Forkserver(self.threads))
+            server = stack.enter_context(Forkserver(self.threads, 0.9 * provenance.ram_mb() / self.workers))
             pool = stack.enter_context(ThreadPoolExecutor(self.workers))
             stack.callback(pool.shutdown, cancel_futures=True)
             stack.callback(server.stop)  # first out: running cells end, waiting ones never start

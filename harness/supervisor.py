@@ -107,8 +107,8 @@ class Transcript:
 class Forkserver:
     """The client's end of `paramid.forkserver`: a context manager; `run` may be called from several threads."""
 
-    def __init__(self, threads: int) -> None:
-        self.threads = threads
+    def __init__(self, threads: int, memory: float | None = None) -> None:
+        self.threads, self.memory = threads, memory  # MB, for cells that have no limit of their own
         self._lock, self._used = threading.Lock(), False
         self._stopped = threading.Event()
         ours, theirs = socket.socketpair()
@@ -165,7 +165,7 @@ class Forkserver:
             with self._lock:
                 self._used = True
                 socket.send_fds(self._control, [b"c"], [theirs.fileno(), writing])
-            send(ours, {**what, "cell": asdict(cell), "threads": self.threads}, body)
+            send(ours, {**what, "cell": asdict(cell), "threads": self.threads, "memory": self.memory}, body)
             watch = Watch(ours, reading, transcript, self._stopped)
             theirs.close()
             os.close(writing)

@@ -150,3 +150,11 @@ def test_every_suite_can_be_planned(name: str) -> None:
     suite = plans.suite(name)
     assert suite.version >= 1
     assert len(suite.cells()) == len({c.key() for c in suite.cells()}) > 0
+
+
+def test_a_key_knows_neither_the_machine_nor_how_a_number_was_written(tmp_path: Path) -> None:
+    def keys(limit: float, workers: int) -> set[str]:
+        options = {"store": tmp_path, "workers": workers, "time_limit": limit}
+        return set(Session.planned(["spm"], ["shallow:D=5,m=2"], range(1), **options).cells)
+
+    assert keys(60, 1) == keys(60.0, 2) != keys(61, 1)
