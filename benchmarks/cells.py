@@ -48,6 +48,7 @@ CELLS = [
     "densenet-joint:steps=500 | hierarchy:D=10",
     "densenet-algorithm1:steps=2000 | hierarchy:D=10",
     "kernel:features=squares | hierarchy:D=10",
+    "threshold-boundary | biased-relu:D=10,m=10,weights=orthonormal,biases=negative",
 ]
 SEEDS = 2
 TIME_LIMIT = 60.0

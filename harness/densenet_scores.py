@@ -58,16 +58,12 @@ def score(truth: DenseNet, claim: DenseNet, x: Tensor) -> Metrics:
 
 
 def outputs(truth: Teacher, claim: Teacher, x: Tensor) -> Metrics:
-    """(1), or nothing where the claim gives no values: what is wrong with it is said elsewhere."""
+    """(1), or nothing where the claim gives no such values: what is wrong with them is said elsewhere."""
     with torch.no_grad():
-        y = truth(x)
-        try:
-            z = claim(x).to(y)
-        except Exception:
-            return {}
-    if z.shape != y.shape or not bool(torch.isfinite(z).all()):
+        y, z = truth(x), judging.said(claim, x)
+    if not isinstance(z, Tensor) or z.shape != y.shape or not bool(torch.isfinite(z).all()):
         return {}
-    return {"relative_mse": float((z - y).square().mean() / y.var(unbiased=False))}
+    return {"relative_mse": float((z.to(y) - y).square().mean() / y.var(unbiased=False))}
 
 
 def scaled(net: DenseNet, alphas: Sequence[float]) -> DenseNet:

@@ -205,11 +205,7 @@ def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) ->
     count = 0
     for x in inputs:
         with torch.no_grad():
-            y = teacher(x)
-            try:
-                z = claim(x)
-            except Exception as error:
-                raise Unjudgeable(f"the claimed function raised {type(error).__name__}: {error}") from error
+            y, z = teacher(x), said(claim, x)
         if not isinstance(z, Tensor) or z.shape != y.shape:
             came = f"a tensor {tuple(z.shape)}" if isinstance(z, Tensor) else f"a {type(z).__name__}"
             raise Unjudgeable(f"the claimed function gave {came} for {len(x)} rows; {tuple(y.shape)} was wanted")
@@ -221,6 +217,14 @@ def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) ->
     relative = worst / largest if largest else (0.0 if worst == 0 else math.inf)
     rmse = math.sqrt(squares / max(1, count))
     return {"output_error": worst, "output_error_relative": relative, "output_rmse": rmse}
+
+
+def said(claim: Teacher, x: Tensor) -> Tensor:
+    """What a claim gives for x; whatever it raises is its own fault."""
+    try:
+        return claim(x)
+    except Exception as error:
+        raise Unjudgeable(f"the claimed function raised {type(error).__name__}: {error}") from error
 
 
 def gram(network: Network) -> Tensor:

@@ -32,6 +32,7 @@ class Spec:
     output_bias: str = "free"  # "zero"
     shift_law: str = "uniform"  # or "normal"
     shift: float = 0.5  # half-width of the uniform, standard deviation of the normal law
+    highest_shift: float | None = None  # where given, no shift is above it
     samples: int | None = None  # rows granted; None: as many as asked
     noise: float = 0.0  # standard deviation added to every value
     precision: str = "float64"  # "float32": every value is rounded to it

@@ -3,11 +3,13 @@
 By queries:                                            By samples:
     1. planes at which f leaves its constant              1. correlations and their minima  (threshold_correlations,
        (boundary_planes)                                     quartic_minima)
-    2. P at chosen vertices (polynomial_fit)              2. each plane where the others are silent (unit_fits)
-                                                          3. P by regression on products   (polynomial_fit)
+    2. P at chosen vertices (polynomial_fit),             2. each plane where the others are silent (unit_fits)
+       or outer weights of ReLUs (outer_fit)              3. P by regression on products   (polynomial_fit)
 
 By queries all is exact to rounding and nothing about P is assumed; what was found is compared with f at further points,
-and given up where it differs. By samples steps are found to D / (N φ(t)), ReLUs exactly, from what stage 1 leaves.
+and given up where it differs. A sum of ReLUs may have a threshold for each unit, if all are silent at the origin, and
+more units than inputs, if no plane is hidden behind others. By samples steps are found to D / (N φ(t)), ReLUs exactly,
+from what stage 1 leaves.
 
 Ours; beside `threshold-correlation`, which is the paper's.
 """
@@ -20,7 +22,14 @@ import torch
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.threshold_correlation import settled
-from paramid.methods.thresholds import angle_search, boundary_planes, polynomial_fit, quartic_minima, unit_fits
+from paramid.methods.thresholds import (
+    angle_search,
+    boundary_planes,
+    outer_fit,
+    polynomial_fit,
+    quartic_minima,
+    unit_fits,
+)
 from paramid.methods.thresholds import threshold_correlations as correlations
 from paramid.spec import ThresholdSpec
 from paramid.thresholds import Thresholded, Units
@@ -55,11 +64,13 @@ class ThresholdBoundary:
         return frozenset({SOURCES[self.source]})
 
     def declines(self, spec: Spec) -> str | None:
-        """Units that are silent below a positive threshold and independent."""
-        if not isinstance(spec, ThresholdSpec) or spec.outputs != 1 or spec.widths[0] is None:
-            return "needs units of one known threshold below one output"
+        """Units that are silent below a positive threshold and independent, or ReLUs that are silent at the origin."""
         if spec.noise or spec.precision != "float64":
             return "needs exact values"
+        if not isinstance(spec, ThresholdSpec) and self.source == "queries":
+            return outer_fit.unfit(spec)
+        if not isinstance(spec, ThresholdSpec) or spec.outputs != 1 or spec.widths[0] is None:
+            return "needs units of one known threshold below one output"
         if spec.widths[0] > spec.inputs:
             return f"{spec.widths[0]} directions in {spec.inputs} dimensions are dependent"
         return angle_search.unfit(spec) or (correlations.unfit(spec) if self.source == "samples" else None)
@@ -69,15 +80,18 @@ class ThresholdBoundary:
         return self.by_queries(oracle, run) if self.source == "queries" else self.by_samples(oracle, run)
 
     def by_queries(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
-        """Planes, then P at vertices."""
-        spec = cast("ThresholdSpec", oracle.spec)
-        m = spec.widths[0]
+        """Planes, then P at vertices or outer weights."""
+        spec, m = oracle.spec, oracle.spec.widths[0]
         assert m is not None  # declined otherwise
-        fired = angle_search.firing(oracle, run)
+        limits = (spec.threshold, spec.threshold) if isinstance(spec, ThresholdSpec) else outer_fit.thresholds(spec)
         found = boundary_planes.planes(
-            fired, run, d=spec.inputs, m=m, t=spec.threshold, batch=self.batch * m, most=self.rays * m
-        )
+            angle_search.firing(oracle, run), run,
+            d=spec.inputs, m=m, thresholds=limits, batch=self.batch * m, most=self.rays * m,
+        )  # fmt: skip
         yield Directions(found.columns, stats={"rays": found.rays})
+        if not isinstance(spec, ThresholdSpec):
+            yield outer_fit.fit(oracle, found, run)
+            return
         units = Units(found.columns, found.thresholds, torch.ones_like(found.thresholds))
         whole = polynomial_fit.fit_queries(oracle, units, run, unit=spec.unit)
         yield whole

@@ -1,7 +1,7 @@
 """Sums of biased ReLUs: what random samples, or exact Hermite coefficients, say about a kinked network.
 
     (1)  f(x) = Σ_{i≤m} a_i max(0, ⟨w_i, x⟩ + b_i),   x ~ N(0, I_D),   ‖w_i‖ = 1,
-    (2)  |a_i| uniform in [0.5, 1.5], of either sign,   b_i uniform in ±bias, or listed,
+    (2)  |a_i| uniform in [0.5, 1.5], of either sign,   b_i uniform in ±bias or a named range, or listed,
     (3)  T_k = E[f(x) He_k(x)] = Σ_i a_i c_k(b_i) w_i^{⊗k}     (moments, by its distinct entries; see hermite),
     (4)  s_m(W^{⊙l}) ≥ s_min,   ‖W^{⊙l} z‖² = zᵀ (WᵀW)^{∘l} z,   l the least order with C(D+l-1, l) ≥ m.
 
@@ -39,6 +39,7 @@ LISTS = {
     "roots": (0.0, 1.0, -1.0, ROOT3, -ROOT3),  # of He_1, He_2, He_3: some T_k loses each of these units
     "large": (6.0, -6.0, 7.0),  # affine, dead and affine on any sample that fits here
 }
+RANGES = {"negative": (-2.5, -1.5)}  # every unit is silent at the origin
 
 
 class ReluNetwork(Network):
@@ -63,7 +64,7 @@ class BiasedRelu(Task):
     weights: str = "random"  # or "orthonormal", "correlated"
     s_min: float = 0.25  # least singular value of (4)
     bias: float = 1.5  # half-width of the biases' law
-    biases: str | None = None  # of the first units: "0.5-1--1", or "roots", "large"; the others are drawn
+    biases: str | None = None  # of the first units: "0.5-1--1", or "roots", "large"; of all: "negative"; else drawn
     N: int = 200_000  # samples granted
     noise: float = 0.0
     known: bool = True  # whether the spec tells m
@@ -83,6 +84,7 @@ class BiasedRelu(Task):
         *("D=4,m=6,s_min=0.1,N=5000", "D=2,m=3,s_min=0.1,N=5000", "D=3,m=9,s_min=0,N=5000"),
         *("D=5,m=3,known=false,N=5000", "D=4,m=6,s_min=0.1,known=false,N=5000", "D=4,m=3,noise=0.1,N=5000"),
         *("D=4,m=4,biases=large,N=5000", "D=4,m=4,biases=roots,N=5000", "D=2,m=1,biases=0,N=5000"),
+        "D=4,m=6,s_min=0.1,biases=negative,N=5000",
     )
 
     def __post_init__(self) -> None:
@@ -99,9 +101,14 @@ class BiasedRelu(Task):
     @property
     def listed(self) -> tuple[float, ...]:
         """The biases of the first units; a named list is cut where the units end."""
-        if self.biases is None:
+        if self.biases is None or self.biases in RANGES:
             return ()
         return LISTS[self.biases][: self.m] if self.biases in LISTS else numbers(self.biases)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the highest bias that is drawn."""
+        return RANGES.get(self.biases or "", (-self.bias, self.bias))
 
     @property
     def order(self) -> int:
@@ -114,13 +121,15 @@ class BiasedRelu(Task):
     @property
     def spec(self) -> Spec:
         """Everything about (1) but its parameters."""
+        low, high = self.limits
         return Spec(
             inputs=self.D,
             widths=(self.m if self.known else None,),
             activations=("relu", "identity"),
             norms="unit",
             output_bias="zero",
-            shift=max(self.bias, *map(abs, self.listed), 0.0),
+            shift=max(abs(low), abs(high), *map(abs, self.listed)),
+            highest_shift=max([*self.listed, high][: self.m]),
             samples=self.N,
             noise=self.noise,
         )
@@ -134,7 +143,8 @@ class BiasedRelu(Task):
         """The network (1) of that seed."""
         w = self.columns(streams.generator(seed, "teacher", "weights"))
         source = streams.generator(seed, "teacher", "units")
-        b = streams.shifts("uniform", self.bias, self.m, source, F64)
+        low, high = self.limits
+        b = (low + high) / 2 + streams.shifts("uniform", (high - low) / 2, self.m, source, F64)
         size, side = torch.rand(2, self.m, generator=source, device="cpu", dtype=F64)
         a = (LEAST + (MOST - LEAST) * size) * torch.where(side < 1 / 2, -1.0, 1.0)
         b[: len(self.listed)] = torch.tensor(self.listed, device="cpu", dtype=F64)
@@ -190,5 +200,5 @@ def numbers(text: str) -> tuple[float, ...]:
     """Numbers joined by dashes, each with a sign of its own: 6--6-7 is 6, -6, 7."""
     parts = re.findall(r"(?:^|(?<=[\d.])-)([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)", text)
     if "-".join(parts) != text:
-        raise ValueError(f"biases is {text!r}; numbers joined by dashes, or {' or '.join(LISTS)}, were wanted")
+        raise ValueError(f"biases is {text!r}; numbers joined by dashes, or {' or '.join(LISTS | RANGES)}, were wanted")
     return tuple(map(float, parts))

@@ -71,6 +71,22 @@ def test_biases_can_be_listed(text: str, listed: tuple[float, ...]) -> None:
     assert registry.canonical("tasks", f"biased-relu:D=4,m=4,biases={text}").endswith(text)
 
 
+@given(seed=seeds)
+def test_negative_biases_leave_every_unit_silent_at_the_origin(seed: int) -> None:
+    relu = task("biased-relu:D=4,m=3,biases=negative")
+    b, plain = relu.draw(seed).biases[0], BiasedRelu(D=4, m=3).draw(seed)
+    assert -2.5 <= float(b.min()) <= float(b.max()) <= -1.5 == relu.spec.highest_shift
+    torch.testing.assert_close((b + 2) / 0.5, plain.biases[0] / 1.5)
+    assert torch.equal(relu.draw(seed).weights[0], plain.weights[0])
+
+
+@pytest.mark.parametrize(
+    ("options", "highest"), [("", 1.5), (",biases=-2--1.7", 1.5), (",biases=-2--1.7--3", -1.7), (",biases=large", 7)]
+)
+def test_the_spec_tells_how_high_biases_are(options: str, highest: float) -> None:
+    assert task(f"biased-relu:D=4,m=3{options}").spec.highest_shift == highest
+
+
 @pytest.mark.parametrize("text", ["1-", "1---2", "none-1", "a", "1--", "nan"])
 def test_lists_that_are_none_are_refused(text: str) -> None:
     with pytest.raises(ValueError, match="numbers joined by dashes"):

@@ -139,12 +139,19 @@ def test_another_teacher_another_width_and_silence_are_wrong() -> None:
     assert (part["identified"], part["exact"], "feature_error_3" in part) == (0, 0, False)
 
 
+def test_a_function_that_raises_is_named_by_what_it_raised() -> None:
+    task = Hierarchy(D=5, ks=(2, 1))
+    with pytest.raises(judging.Unjudgeable, match="the claimed function raised RuntimeError: mat1"):
+        task.judge(Function(lambda x: x @ x), task.draw(0))
+
+
 def test_functions_have_an_error_and_nothing_more() -> None:
     task, truth = Hierarchy(D=5, ks=(2, 1)), Hierarchy(D=5, ks=(2, 1)).draw(0)
     assert task.judge(Function(truth), truth) == {"error": 0.0, "relative_mse": 0.0}
     constant = task.judge(Function(lambda x: 0 * x[:, :1] + 3.0), truth)
     assert 1 <= constant["error"] < 2
     assert task.judge(Function(lambda x: x), truth) == {}
+    assert task.judge(Function(lambda _: 3.0), truth) == {}  # type: ignore[arg-type, return-value]  # no tensor
     with pytest.raises(judging.Unjudgeable, match="claimed a Directions"):
         task.judge(Directions(torch.eye(5, dtype=F64)), truth)
 

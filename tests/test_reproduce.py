@@ -107,6 +107,8 @@ def test_angles_under_thresholds_have_their_exponent() -> None:
     text = "\n".join(pages.lines(high_threshold.PAGE, {"high-threshold": records}))
     assert text.count("like N^-0.50") == 3
     assert "| 9.5e-03 → 9.5e-03 |" in text
+    sums = text.split("### Sums of ReLUs")[1].split("\n- t = 2:")[0]
+    assert sums.count("| biased-relu:") == 7 == text.count("| biased-relu:")
 
 
 def test_numbers_of_the_pyramid_page() -> None:

@@ -1,6 +1,8 @@
 """The methods for threshold units before planted teachers, and before what is none."""
 
+import dataclasses
 import math
+from collections.abc import Callable
 from statistics import median
 
 import pytest
@@ -10,11 +12,12 @@ from torch import Tensor
 import paramid
 from paramid import Access, GiveUp, Oracle, Record, Run, hermite, registry
 from paramid.methods import threshold_graph
+from paramid.methods.threshold_boundary import ThresholdBoundary
 from paramid.methods.thresholds import boundary_planes, polynomial_fit, quartic_minima, unit_fits
 from paramid.methods.thresholds import threshold_correlations as correlations
 from paramid.methods.thresholds.angle_search import firing
 from paramid.oracle import CountingOracle
-from paramid.spec import ThresholdSpec
+from paramid.spec import Spec
 from paramid.thresholds import Thresholded, Units
 
 F64 = torch.float64
@@ -24,7 +27,7 @@ def played(method: str, task: str, seed: int = 0) -> Record:
     return paramid.run(method, f"threshold:{task}", seed=seed, throw=True, judge_inputs=1000)
 
 
-def oracle_of(teacher: object, spec: ThresholdSpec) -> Oracle:
+def oracle_of(teacher: object, spec: Spec) -> Oracle:
     access = frozenset({Access.QUERIES, Access.SAMPLES})
     return CountingOracle(teacher, spec, access=access, seed=0, device=torch.device("cpu"))  # type: ignore[arg-type]
 
@@ -148,14 +151,64 @@ def test_functions_without_units_are_given_up(teacher: object, method: str) -> N
 def test_planes_are_those_of_all_units() -> None:
     task = registry.task("threshold:D=6,m=4,weights=random")
     teacher, run = task.draw(1), Run.seeded(0)
-    found = boundary_planes.planes(firing(oracle_of(teacher, task.spec), run), run, d=6, m=4, t=2.5, batch=8, most=400)
+    found = boundary_planes.planes(
+        firing(oracle_of(teacher, task.spec), run), run, d=6, m=4, thresholds=(2.5, 2.5), batch=8, most=400
+    )
     assert float(torch.cdist(found.columns.T, teacher.columns.T).min(dim=1).values.max()) < 1e-10
     with pytest.raises(GiveUp, match="met the planes of"):
-        boundary_planes.planes(constant_fired, run, d=6, m=4, t=2.5, batch=8, most=40)
+        boundary_planes.planes(constant_fired, run, d=6, m=4, thresholds=(2.5, 2.5), batch=8, most=40)
 
 
 def constant_fired(x: Tensor) -> Tensor:
     return torch.zeros(len(x), dtype=torch.bool)
+
+
+RELUS = ["D=5,m=5", "D=2,m=1", "D=4,m=6,s_min=0.1", "D=6,m=3,weights=correlated"]
+
+
+@pytest.mark.parametrize("options", RELUS)
+def test_relus_silent_at_the_origin_are_told_to_rounding(options: str) -> None:
+    for seed in range(2):
+        record = paramid.run("threshold-boundary", f"biased-relu:{options},biases=negative", seed=seed, throw=True)
+        assert [c.kind for c in record.claims] == ["Directions", "Network"], record.reason
+        assert record.metrics["parameter_error"] < 1e-10
+        assert (record.metrics["exact"], record.samples) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ("", "silent at the origin: biases below 0, not up to 1.5"),
+        ("m=3,biases=-2--1", "not up to 1.5"),
+        ("m=3,biases=-2--1-0", "not up to 0"),
+        ("biases=negative,noise=0.01", "exact values"),
+        ("biases=negative,known=false", "known number"),
+    ],
+)
+def test_relus_that_may_fire_at_the_origin_are_declined(options: str, reason: str) -> None:
+    declines = ThresholdBoundary().declines
+    assert reason in str(declines(registry.task(f"biased-relu:{options}").spec))
+    assert declines(registry.task("biased-relu:biases=negative").spec) is None
+
+
+def test_samples_take_one_threshold() -> None:
+    spec = registry.task("biased-relu:biases=negative").spec
+    assert "one known threshold" in str(ThresholdBoundary(source="samples").declines(spec))
+
+
+@pytest.mark.parametrize("change", [torch.square, torch.sin, lambda y: y + (y != 0), lambda y: y + 1])
+def test_what_is_no_sum_of_the_relus_told_is_given_up(change: Callable[[Tensor], Tensor]) -> None:
+    task = registry.task("biased-relu:D=4,m=3,biases=negative")
+    oracle = oracle_of(lambda x: change(task.draw(0)(x)), task.spec)
+    with pytest.raises(GiveUp, match="miss the function by"):
+        list(ThresholdBoundary().identify(oracle, Run.seeded(0)))
+
+
+def test_a_unit_more_than_told_is_given_up() -> None:
+    task = registry.task("biased-relu:D=4,m=3,biases=negative")
+    oracle = oracle_of(task.draw(0), dataclasses.replace(task.spec, widths=(2,)))
+    with pytest.raises(GiveUp, match="miss the function by"):
+        list(ThresholdBoundary().identify(oracle, Run.seeded(0)))
 
 
 def known(m: int, unit: str, polynomial: str) -> tuple[Oracle, Units]:

@@ -27,7 +27,7 @@ FLAT = 1e-9  # of the offsets: how far crossings are from their plane
 ON = 1e-7  # of a known plane
 RADII = (0.1, 0.01, 0.001)
 WIDE = 10.0  # slopes of a plane over its line that are seen
-FARTHEST = 12.0  # rays in units of the threshold
+FARTHEST = 12.0  # rays in units of the largest threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,20 +39,21 @@ class Planes:
     rays: int
 
 
-def planes(fired: Fired, run: Run, *, d: int, m: int, t: float, batch: int, most: int) -> Planes:
-    """The planes of all m units of known threshold; a GiveUp after `most` rays."""
+def planes(fired: Fired, run: Run, *, d: int, m: int, thresholds: tuple[float, float], batch: int, most: int) -> Planes:
+    """The planes of all m units, the least and the largest threshold being known; a GiveUp after `most` rays."""
     w, rays = torch.empty(d, 0, device=run.device, dtype=run.dtype), 0
+    low, high = thresholds
     found = w[0]
     while len(found) < m:
         if rays >= most:
             raise GiveUp(f"{rays} rays met the planes of {len(found)} of {m} units")
         theta, rays = run.sphere(batch, d), rays + batch
-        for point, direction in zip(*first_changes(fired, theta, FARTHEST * t), strict=True):
-            known = bool(((point @ w - found).abs() < ON * t).any())
+        for point, direction in zip(*first_changes(fired, theta, FARTHEST * high), strict=True):
+            known = bool(((point @ w - found).abs() < ON * high).any())
             if known or len(found) == m:
                 continue
             normal = plane_at(fired, point, direction, run)
-            if normal is not None and abs(float(normal @ point) - t) < ON * t:
+            if normal is not None and low - ON * high < float(normal @ point) < high + ON * high:
                 w, found = torch.cat([w, normal[:, None]], dim=1), torch.cat([found, (normal @ point)[None]])
     return Planes(w, found, rays)
 
