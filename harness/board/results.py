@@ -35,7 +35,7 @@ def cells(ours: Sequence[Cell], name: Named, short: Named, what: str) -> str:
             shown(c.seconds),
             f"{c.rows:,.0f}",
             _ended(c),
-            tag("code", escaped(command(c.records)), class_="run"),
+            tag("span", tag("code", escaped(command(c.records)), class_="run"), class_="again"),
         )
         for c in told
     ]
@@ -45,7 +45,7 @@ def cells(ours: Sequence[Cell], name: Named, short: Named, what: str) -> str:
 
 def _ended(c: Cell) -> str:
     told = escaped(endings(c.records).partition("; ")[2])
-    return told + (f": {escaped(c.reason)}" if c.reason else "")
+    return tag("span", f"{told}: {escaped(c.reason)}", class_="ended") if c.reason else told
 
 
 def _declined(ours: Sequence[Cell], name: Named) -> str:
