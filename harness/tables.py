@@ -29,6 +29,15 @@ def rows(records: Iterable[Record]) -> list[Row]:
     return sorted(made, key=lambda r: (order[str(r["task"])], is_control(str(r["method"])), *_rank(r)))
 
 
+def best(made: Iterable[Row], most: int) -> list[Row]:
+    """Of each task the first `most` rows whose method identified a teacher; no controls."""
+    kept: dict[object, list[Row]] = defaultdict(list)
+    for row in made:
+        if float(str(row["identified"])) > 0 and not is_control(str(row["method"])):
+            kept[row["task"]].append(row)
+    return [row for ours in kept.values() for row in ours[:most]]
+
+
 def is_control(method: str) -> bool:
     """Whether a method is one of the two that never rank."""
     return Name.parse(method).base in CONTROLS
