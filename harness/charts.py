@@ -35,13 +35,14 @@ class Style:
 
     def line(self, points: Iterable[tuple[float, float]], *, width: float, opacity: float = 1.0) -> str:
         """A line through points."""
-        return svg.path(
-            points, stroke=self.colour, stroke_width=width, stroke_dasharray=self.dash, stroke_opacity=opacity
-        )
+        dashed = {} if self.dash == "none" else {"stroke_dasharray": self.dash}
+        pale = {} if opacity == 1 else {"stroke_opacity": opacity}
+        return svg.path(points, stroke=self.colour, stroke_width=width, **dashed, **pale)
 
     def mark(self, x: float, y: float, *, opacity: float = 1.0) -> str:
         """The marker at a point."""
-        return svg.shifted(x, y, svg.element("path", d=self.marker, fill=self.colour, fill_opacity=opacity))
+        pale = {} if opacity == 1 else {"fill_opacity": opacity}
+        return svg.shifted(x, y, svg.element("path", d=self.marker, fill=self.colour, **pale))
 
     def cross(self, x: float, y: float) -> str:
         """A failure at a point."""
@@ -100,17 +101,19 @@ def _power(value: float) -> str:
 
 def axes(x: Scale, y: Scale, *, title: str, across: str, up: str, ticks: Sequence[float] = ()) -> str:
     """The frame of a panel: grid, numbers, names; ticks on x too close to the last one are left out."""
-    grid = {"stroke": "currentColor", "stroke_opacity": 0.18}
-    drawn = [heading(title)]
-    for value in y.ticks():
-        drawn += [svg.path([(x.start, y(value)), (x.end, y(value))], **grid)]
-        drawn += [svg.text(shown(value), x.start - 5, y(value) + 4, text_anchor="end")]
-    last = -math.inf
+    grid = [[(x.start, y(value)), (x.end, y(value))] for value in y.ticks()]
+    numbers = [svg.text(shown(value), x.start - 5, y(value) + 4) for value in y.ticks()]
+    drawn = [heading(title), svg.element("g", *numbers, text_anchor="end")]
+    last, numbers = -math.inf, []
     for value in sorted(ticks) or x.ticks():
         if x(value) - last >= 6 * len(shown(value)) + 8:
             last = x(value)
-            drawn += [svg.path([(last, y.start), (last, y.end)], **grid)]
-            drawn += [svg.text(shown(value), last, y.start + 14, text_anchor="middle")]
+            grid += [[(last, y.start), (last, y.end)]]
+            numbers += [svg.text(shown(value), last, y.start + 14)]
+    drawn += [
+        svg.element("g", *numbers, text_anchor="middle"),
+        svg.paths(grid, stroke="currentColor", stroke_opacity=0.18),
+    ]
     drawn += [svg.text(across, (x.start + x.end) / 2, y.start + 29, text_anchor="middle")]
     middle = (y.start + y.end) / 2
     place = f"rotate(-90 10 {svg.escaped(middle)})"
@@ -123,14 +126,17 @@ def heading(words: str) -> str:
     return svg.titled(words, svg.text(clipped(words, 54), LEFT, 12.0, font_weight="bold"))
 
 
-def legend(entries: Sequence[tuple[Style, str, str, str]]) -> tuple[str, float]:
-    """One row for each method, and the height of all: name, result, share identified; how it ended is in its title."""
+def legend(entries: Sequence[tuple[Style, str, str, str]], *, markers: bool = True) -> tuple[str, float]:
+    """One row for each method, and the height of all: name, result, share identified; how it ended is in its title.
+
+    Without `markers` the rows are lines alone and have no titles: a table beside the figure says it.
+    """
     rows = []
     for i, (style, name, result, endings) in enumerate(entries):
         y = 16.0 * i + 6
         words = svg.text(clipped(f"{clipped(name, 30)}: {result}, {endings.split(';')[0]}", 56), LEFT + 42, y + 4)
-        sample = style.line([(LEFT, y), (LEFT + 34, y)], width=2) + style.mark(LEFT + 17, y)
-        rows += [svg.titled(f"{name}: {result}, {endings}", sample, words)]
+        sample = style.line([(LEFT, y), (LEFT + 34, y)], width=2) + (style.mark(LEFT + 17, y) if markers else "")
+        rows += [svg.titled(f"{name}: {result}, {endings}", sample, words) if markers else sample + words]
     return "".join(rows), 16.0 * len(rows) + 8
 
 

@@ -37,7 +37,7 @@ def curves(records: Sequence[Record], over: str = "seconds", *, seeds: bool = Tr
     def panel(title: str, ours: Lines, looks: Mapping[str, Style]) -> Chart:
         return _curves(title, ours, looks, over, seeds)
 
-    return _drawn(records, (), f"Error over {over}", panel)
+    return _drawn(records, (), f"Error over {over}", panel, markers=seeds)
 
 
 def scaling(records: Sequence[Record], over: str = "m") -> str:
@@ -53,13 +53,15 @@ def _drawn(
     by: tuple[str, ...],
     label: str,
     panel: Callable[[str, Lines, Mapping[str, Style]], Chart],
+    *,
+    markers: bool = True,
 ) -> str:
     """Panels with a legend each; a method looks the same in all."""
     looks = styles(list(lines(records)))
     made, about = [], []
     for title, ours in panels(records, by).items():
         drawn, words = panel(title, lines(ours), looks)
-        rows, height = legend([(looks[name], name, told, ends) for name, told, ends in words])
+        rows, height = legend([(looks[name], name, told, ends) for name, told, ends in words], markers=markers)
         made += [("".join(drawn) + svg.shifted(0, BOTTOM + 36, rows), BOTTOM + 42 + height)]
         about += [f"{title}: " + "; ".join(": ".join(row) for row in words)]
     marks, height = stacked(made)
@@ -82,7 +84,8 @@ def best_so_far(traces: Sequence[Sequence[Point]]) -> list[Point]:
     least = [([c for c, _ in t], [math.inf, *accumulate((e for _, e in t), min)]) for t in traces]
     costs = sorted({c for spent, _ in least for c in spent})
     levels = [(c, middle([errors[bisect_right(spent, c)] for spent, errors in least])) for c in costs]
-    return [(c, level) for c, level in levels if math.isfinite(level)]
+    kept = [(c, level) for c, level in levels if math.isfinite(level)]
+    return [p for i, p in enumerate(kept) if i in (0, len(kept) - 1) or p[1] != kept[i - 1][1]]
 
 
 def steps(points: Sequence[Point]) -> list[Point]:

@@ -11,7 +11,7 @@ import html
 import re
 from collections.abc import Iterable
 
-FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
+FONT = "system-ui, -apple-system, DejaVu Sans, sans-serif"
 ALONE = "svg:root{color:#1a1a1a}@media(prefers-color-scheme:dark){svg:root{color:#e6e6e6}}"
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # by XML 1.0, §2.2
 
@@ -42,8 +42,13 @@ def titled(words: str, *children: str, **attributes: object) -> str:
 
 def path(points: Iterable[tuple[float, float]], **attributes: object) -> str:
     """An open line through points."""
-    drawn = "L".join(f"{escaped(float(x))} {escaped(float(y))}" for x, y in points)
-    return element("path", d=f"M{drawn}", fill="none", **attributes)
+    return paths([points], **attributes)
+
+
+def paths(lines: Iterable[Iterable[tuple[float, float]]], **attributes: object) -> str:
+    """Several open lines that look alike, as one mark."""
+    drawn = ("L".join(f"{escaped(round(x, 1))} {escaped(round(y, 1))}" for x, y in points) for points in lines)
+    return element("path", d="".join(f"M{line}" for line in drawn), fill="none", **attributes)
 
 
 def shifted(x: float, y: float, *children: str) -> str:

@@ -29,14 +29,13 @@ def rows(records: Iterable[Record]) -> list[Row]:
     return sorted(made, key=lambda r: (order[str(r["task"])], is_control(str(r["method"])), *_rank(r)))
 
 
-def best(made: Sequence[Row], count: int) -> list[Row]:
-    """The first `count` methods of every task, controls and those without any answer left out."""
-    kept: list[Row] = []
+def best(made: Iterable[Row], most: int) -> list[Row]:
+    """Of each task the first `most` rows whose method identified a teacher; no controls."""
+    kept: dict[object, list[Row]] = defaultdict(list)
     for row in made:
-        before = sum(k["task"] == row["task"] for k in kept)
-        if before < count and not is_control(str(row["method"])) and not math.isnan(float(str(row["error"]))):
-            kept.append(row)
-    return kept
+        if float(str(row["identified"])) > 0 and not is_control(str(row["method"])):
+            kept[row["task"]].append(row)
+    return [row for ours in kept.values() for row in ours[:most]]
 
 
 def is_control(method: str) -> bool:

@@ -12,6 +12,7 @@ import pytest
 
 from paramid.board import data, notes, site
 from paramid.board.markup import slugs, tag
+from paramid.board.rebuild import command
 from paramid.board.summary import Cell, Summary
 from paramid.cli import main
 from paramid.metrics import METRICS
@@ -113,7 +114,7 @@ def test_the_matrix_says_error_share_and_ending(built: dict[str, bytes]) -> None
     front = built["index.html"].decode()
     assert re.search(r'<td class="e7 best"[^>]*title="sphere-lm before shallow:D=5,m=2: median error 1e-15', front)
     assert re.search(r'<td class="e2"[^>]*title="spm before .*?3/3 identified; 3 finished', front)
-    assert re.search(r'<td class="bare"[^>]*title="spm before pyramid[^"]*3 declined', front)
+    assert re.search(r'<td class="no" title="declined: needs more neurons"><span class="vh">declined', front)
     assert re.search(
         r'<td class="bare"[^>]*title="jennrich before shallow:D=5,m=2: no median error[^"]*1 raised', front
     )
@@ -171,7 +172,7 @@ def test_json_and_csv_hold_every_cell(built: dict[str, bytes]) -> None:
     assert len(plain["cells"]) == len(rows) == 11
     assert {s["method"] for s in plain["boards"]["queries"]["seconds"]} == {"sphere-lm", "spm", "peel:assisted=true"}
     (row,) = [r for r in rows if (r["method"], r["task"]) == ("spm", TASKS[0])]
-    assert (row["identified"], row["seeds"], row["error"], row["rows"]) == ("3", "3", "1e-05", "1000.0")
+    assert (row["identified"], row["seeds"], row["error"], row["rows"]) == ("3", "3", "1e-05", "1000")
     assert plain["boards"]["queries"]["seconds"][2]["assisted"] is True
 
 
@@ -213,6 +214,22 @@ def test_markup_is_escaped_where_it_must_be() -> None:
     assert tag("td", "<b>x</b>", class_="a", data_v='"', hidden=True, title=None) == (
         '<td class="a" data-v="&quot;" hidden><b>x</b></td>'
     )
+
+
+def test_every_row_says_the_command_that_makes_it_again(built: dict[str, bytes]) -> None:
+    told = '<code class="run">paramid compare --methods spm --tasks shallow:D=5,m=2 --seeds 3 --time-limit 30</code>'
+    assert told in built["method/spm.html"].decode()
+    assert told in built["task/shallow-D-5-m-2.html"].decode()
+    limits = {"seconds": 1e6, "queries": 3e7, "memory_mb": None}
+    assert command([made(device="cuda", task="x:w=1-2", budget=limits)]) == (
+        "paramid compare --methods spm --tasks x:w=1-2 --device cuda --time-limit 1000000 --query-limit 30000000"
+    )
+
+
+def test_what_was_declined_is_listed_by_its_reason(built: dict[str, bytes]) -> None:
+    page = built["task/pyramid-D-50-widths-25-10.html"].decode()
+    assert "Declined (2)" in page
+    assert page.count("<dt>needs more neurons</dt>") == 1
 
 
 def test_no_records_make_a_page_that_says_so() -> None:

@@ -132,7 +132,8 @@ def test_ranks_are_recomputed_by_the_filters(visit: Open) -> None:
     assert page.locator("[data-over=seconds]:visible").count() == 0
     choose(page, "access", "samples")
     assert page.locator(".board:visible").count() == 1
-    assert page.locator("#matrix thead th:visible").count() == 2
+    assert page.locator("#matrix .names th:visible").count() == 1
+    assert page.locator("#matrix .boards th[scope=colgroup]:visible").all_inner_texts() == ["passive samples"]
 
 
 def test_a_permalink_brings_the_same_view(visit: Open) -> None:
@@ -158,7 +159,7 @@ def test_a_method_and_a_task_are_opened_and_left(visit: Open) -> None:
     page.locator("main").get_by_role("link", name="shallow D=20 m=36").click()
     assert page.locator("h1").inner_text() == "shallow:D=20,m=36"
     page.get_by_role("link", name="Matrix").click()
-    page.locator("#matrix tbody").get_by_role("link", name="1e-15").first.click()
+    page.locator("#matrix tbody").locator("a:has-text('-15')").first.click()
     assert page.url.endswith("method/sphere-lm.html#shallow-D-5-m-2")
 
 
@@ -187,11 +188,36 @@ def test_the_script_ranks_as_the_harness_does(visit: Open) -> None:
         assert (one["rank"], one["group"]) == (other.rank, other.group)
 
 
-@pytest.mark.parametrize("path", ["index.html", "method/spm.html"])
-def test_without_scripts_everything_is_there(visit: Open, path: str) -> None:
+@pytest.mark.parametrize(
+    ("path", "there"),
+    [("index.html", "#matrix td[title*='3/3 identified']"), ("method/spm.html", "main small:has-text('3/3')")],
+)
+def test_without_scripts_everything_is_there(visit: Open, path: str, there: str) -> None:
     page = visit(path, java_script_enabled=False)
-    assert page.locator("#filters:visible").count() == 0
-    assert page.get_by_text("3/3").count() >= 3
+    assert page.locator("#filters:visible, button:visible").count() == 0
+    assert page.locator(there).count() >= 2
+
+
+def test_the_matrix_keeps_its_names_in_sight_and_its_families_apart(visit: Open) -> None:
+    page = visit(size=SMALL)
+    page.evaluate("document.getElementById('plane').scrollTo(9999, 9999)")
+    boxes = (
+        "['#plane', '#matrix thead', '#matrix tbody th'].map((s) => document.querySelector(s).getBoundingClientRect())"
+    )
+    plane, head, first = page.evaluate(f"{boxes}.map((b) => [b.left, b.top])")
+    assert first[0] == pytest.approx(plane[0], abs=2)
+    assert head[1] >= plane[1]
+    assert page.locator("#matrix tr.first").count() == 2
+    choose(page, "family", "shallow")
+    assert page.locator("#matrix tr.first:visible").count() == 1
+
+
+def test_a_command_is_copied(visit: Open) -> None:
+    page = visit("task/shallow-D-5-m-2.html", permissions=["clipboard-read", "clipboard-write"])
+    page.locator("button.copy").first.click()
+    page.get_by_text("copied").wait_for()
+    told = "paramid compare --methods sphere-lm --tasks shallow:D=5,m=2 --seeds 3 --time-limit 30"
+    assert page.evaluate("getSelection().toString()") == told
 
 
 def test_the_keyboard_reaches_and_sorts(visit: Open) -> None:

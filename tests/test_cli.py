@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from paramid.cli import build_parser, main
+from paramid.published import publish
+from tests.records import grid
 
 SMALL = "shallow:D=5,m=2"
 
@@ -54,6 +56,16 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
         == 0
     )
     return folder
+
+
+def test_the_best_of_each_task_say_where_they_come_from(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ours = grid({"spm": 1e-5, "sgd": 0.5, "truth": 0.0, "sphere-lm": 1e-15}, ("shallow:D=5,m=2", "shallow:D=9,m=2"))
+    publish(ours, tmp_path, "x")
+    assert main(["table", "--records", str(tmp_path), "--best", "1", "--format", "markdown"]) == 0
+    *table, blank, caption = capsys.readouterr().out.splitlines()
+    assert [line.split()[3] for line in table[2:]] == ["sphere-lm", "sphere-lm"]
+    assert (blank, caption) == ("", "*24 records: 2026-11-18, commit c2a63318d4, 2 cores of A processor.*")
+    assert main(["table", "--records", str(tmp_path), "--best", "0"]) == 2
 
 
 def test_the_table_comes_in_four_forms(store: str, capsys: pytest.CaptureFixture[str]) -> None:

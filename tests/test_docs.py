@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from paramid import plans, registry
-from paramid.cli import build_parser
+from paramid.cli import build_parser, main
 from paramid.metrics import METRICS
 
 ROOT = Path(__file__).parents[1]
@@ -74,6 +74,14 @@ def test_the_table_of_the_readme_is_the_quick_suite() -> None:
     rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in table.strip().splitlines()[2:]]
     shown = {(task, method.strip("()")) for task, method in rows}
     assert shown == {(cell.task, cell.method) for cell in plans.suite("quick").cells()}
+
+
+def test_the_board_of_the_readme_is_what_was_published(capsys: pytest.CaptureFixture[str]) -> None:
+    command, _, rest = README.partition("<!-- board: paramid ")[2].partition(" -->\n")
+    words = command.replace("leaderboard/records", str(ROOT / "leaderboard" / "records")).split()
+    assert main(words) == 0
+    told = capsys.readouterr().out
+    assert rest.partition("<!-- end of board")[0] == told, f"stale: paste what `paramid {command}` prints"
 
 
 def test_readme_names_every_entry() -> None:

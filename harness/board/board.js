@@ -4,9 +4,10 @@
   const { targets, ceiling, methods, tasks, boards } = window.PARAMID;
   const DRAWS = 400, EDGE = 0.025;
   const form = document.getElementById("filters"), table = document.getElementById("matrix");
-  const body = table.tBodies[0], head = [...table.tHead.rows[0].cells].slice(1);
+  const body = table.tBodies[0], kinds = [...table.tHead.rows[0].cells].slice(1), head = [...table.tHead.rows[1].cells];
   const rows = [...body.rows], said = document.getElementById("state");
   const original = new Map([...document.querySelectorAll("[data-over] table")].map((t) => [t, [...t.tBodies]]));
+  const spans = kinds.map((th) => [th, th.colSpan]);
   const fields = ["access", "family", "size", "device", "cost"];
   const hide = document.head.appendChild(document.createElement("style"));
   let state = {};
@@ -107,7 +108,7 @@
     let count = 0, all = 0;
     for (const row of rows) {
       const told = row.hidden ? null : /(\d+)\/(\d+) identified; (.*?) \(95/.exec(row.cells[column].title);
-      if (told && !row.cells[column].textContent.includes("declined")) { count += +told[1]; all += +told[2]; }
+      if (told) { count += +told[1]; all += +told[2]; }
     }
     return share(count, all);
   };
@@ -153,17 +154,30 @@
     }
     const gone = head.map((th, i) => [th, i + 2]).filter(([th]) =>
       (state.access && th.dataset.kind !== state.access) || (state.device && th.dataset.device !== state.device));
-    hide.textContent = gone.map(([, i]) => `#matrix tr>:nth-child(${i})`).join(",") + (gone.length ? "{display:none}" : "");
+    hide.textContent = gone.map(([, i]) => `#matrix tbody>tr>:nth-child(${i}),#matrix .names>:nth-child(${i - 1})`).join(",") + (gone.length ? "{display:none}" : "");
+    let from = 0;
+    for (const [th, span] of spans) {  // a board is as wide as its methods that are shown
+      const left = span - gone.filter(([, i]) => i - 2 >= from && i - 2 < from + span).length;
+      th.hidden = !left;
+      th.colSpan = left || 1;
+      from += span;
+    }
     table.style.setProperty("--n", head.length - gone.length);
     said.textContent = `${count} of ${rows.length} tasks, ${head.length - gone.length} of ${head.length} methods`;
   };
   const sort = () => {
     const column = methods.findIndex((m) => m.name === state.sort), sign = state.down ? -1 : 1;
     head.forEach((th, i) => i === column ? th.setAttribute("aria-sort", state.down ? "descending" : "ascending") : th.removeAttribute("aria-sort"));
-    const value = (row) => { const v = row.cells[column + 1].dataset.v; return v === undefined ? NaN : v === "inf" ? Infinity : +v; };
+    const value = (row) => { const cell = row.cells[column + 1], v = cell.dataset.v; return cell.className === "no" || v === "inf" ? Infinity : v === undefined ? NaN : +v; };
     const keyed = rows.map((row, i) => [row, column < 0 ? i : value(row), i]);
     keyed.sort((a, b) => (isNaN(a[1]) - isNaN(b[1])) || (a[1] === b[1] ? 0 : (a[1] < b[1] ? -1 : 1) * sign) || a[2] - b[2]);
     body.append(...keyed.map(([row]) => row));
+    let last = null;
+    for (const [row] of keyed.filter(([r]) => !r.hidden)) {
+      const family = tasks[row.dataset.task].family;
+      row.classList.toggle("first", family !== last);
+      last = family;
+    }
   };
 
   // ---- state: the form, the address and the page say the same

@@ -13,18 +13,19 @@ from paramid.record import dump
 from paramid.selection import endings
 from paramid.trials import COST_KINDS, assisted
 
-DIGITS = 4  # of costs in the page's script: more than ranks can tell
+DIGITS = 4  # of errors and costs: more than ranks can tell
 
 
 def as_json(summary: Summary) -> str:
-    """Standings and cells."""
+    """Standings, and cells as rows of `columns`."""
     boards = {
         kind: {over: [_placed(s) for s in placed] for over, placed in both.items()}
         for kind, both in summary.standings.items()
     }
     cells = [_cell(summary, cell) for cell in ordered(summary)]
-    told = ",\n".join(dump(cell) for cell in cells)
-    head = dump({"schema": 1, "targets": list(TARGETS), "boards": boards, "refused": summary.refused})
+    told = ",\n".join(dump(list(cell.values())) for cell in cells)
+    names = list(cells[0]) if cells else []
+    head = dump({"schema": 1, "targets": list(TARGETS), "boards": boards, "refused": summary.refused, "columns": names})
     return f'{head[:-1]}, "cells": [\n{told}\n]}}\n'
 
 
@@ -98,9 +99,10 @@ def _cell(summary: Summary, cell: Cell) -> dict[str, object]:
     kind = summary.kind.get(cell.entrant) or ""
     return {
         "task": cell.task, "method": cell.entrant, "board": kind, "seeds": len(cell.records),
-        "identified": cell.identified, "identified_low": round(share_low, 6), "identified_high": round(share_high, 6),
-        "error": cell.error, "error_low": low, "error_high": high, "seconds": cell.seconds, "rows": cell.rows,
-        "state": cell.state, "endings": endings(cell.records), "checked": summary.checked([cell]),
+        "identified": cell.identified, "identified_low": round(share_low, 4), "identified_high": round(share_high, 4),
+        "error": _short(cell.error), "error_low": _short(low), "error_high": _short(high),
+        "seconds": _short(cell.seconds), "rows": int(cell.rows),
+        "state": cell.state, "endings": endings(cell.records).partition("; ")[2], "checked": summary.checked([cell]),
     }  # fmt: skip
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from paramid import agreement
 from paramid.board import sources
@@ -83,8 +83,9 @@ def provenance(summary: Summary) -> str:
             class_="lead"),
         table("Where the records were made", head, rows),
         tag("h2", "Rebuild"),
-        tag("p", "Any row: <code>paramid run METHOD TASK --seed SEED</code> at its commit, with the limits that its "
-                 "method's page names. This site: <code>paramid board</code>, from the same records byte for byte. "
+        tag("p", "Any row: the command at its end, at the row's commit; a single run: "
+                 "<code>paramid run METHOD TASK --seed SEED</code> with the same limits. "
+                 "This site: <code>paramid board</code>, from the same records byte for byte. "
                  "A sample of it: <code>paramid board --audit</code>."),
         tag("p", f"Tolerances of a rerun: {marked(agreement.TOLERANCES)}."),
         tag("h2", "CPU and GPU"),
@@ -108,7 +109,38 @@ def origin(record: Record) -> Iterator[str]:
     yield escaped(", ".join(f"{name} {version}" for name, version in software.items() if version))
 
 
-def _days(records: list[Record]) -> str:
+def made_on(records: Sequence[Record]) -> list[str]:
+    """Date, commit and hardware; how many of them where they are not one."""
+    commits = sorted({str(r.provenance.get("commit") or "unknown")[:10] for r in records})
+    machines = sorted(
+        {f"{r.provenance.get('cores', '?')} cores of {r.provenance.get('cpu', 'unknown')}" for r in records}
+    )
+    if not records:
+        return ["no record yet"]
+    return [
+        _days(records),
+        f"commit {commits[0]}" if len(commits) == 1 else f"{len(commits)} commits",
+        machines[0] if len(machines) == 1 else f"{len(machines)} machines",
+    ]
+
+
+def reading() -> str:
+    """How the first page is to be read."""
+    told = {
+        "A score": "the share of tasks and target errors that a method reached, weighed by how much dearer it was "
+        "than the cheapest. 1: cheapest everywhere; 0: nothing reached, or always a thousand times dearer.",
+        "A group": "methods that these records cannot tell apart, whatever their ranks. Small numbers beside a rank "
+        "or a score are its 95 % interval over tasks and seeds.",
+        "A cell": "the power of ten of the median error over seeds: -15 is an error near 1e-15, a double's "
+        "rounding. The darker (by night: the brighter), the more exact. Numbers behind it on hover, and on its page.",
+        "A failure": "is shown and counted: who gave up or crashed reached nothing, who ran out of time no more "
+        "than it had claimed until then. Who said beforehand that a task is not for it is marked with a dot.",
+    }
+    items = [tag("div", tag("dt", escaped(word)), tag("dd", escaped(words))) for word, words in told.items()]
+    return tag("h2", "How to read this", id="reading") + tag("dl", *items, class_="reading")
+
+
+def _days(records: Sequence[Record]) -> str:
     days = sorted({str(r.provenance.get("finished", ""))[:10] for r in records} - {""})
     return "unknown" if not days else days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
 
@@ -140,13 +172,11 @@ def _refused(summary: Summary) -> str:
 
 def facts(summary: Summary) -> str:
     """The line below the title: how much, of when, from which code."""
-    commits = sorted({str(r.provenance.get("commit") or "unknown")[:10] for r in summary.records})
     told = [
         f"{len(summary.entrants)} methods",
         f"{len(summary.tasks)} tasks",
         f"{len(summary.records):,} runs",
-        _days(summary.records),
-        f"commit {commits[0]}" if len(commits) == 1 else f"{len(commits)} commits",
+        *made_on(summary.records),
     ]
     if summary.refused:
         told.append(f"{len(summary.refused)} line{'s' if len(summary.refused) > 1 else ''} refused")

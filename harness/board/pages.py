@@ -6,21 +6,19 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from paramid.board import sources
+from paramid.board import results, sources
 from paramid.board.markup import escaped, link, region, table, tag
-from paramid.board.matrix import shown_error, task_words
-from paramid.board.standings import badges, bar, rank, share
-from paramid.board.summary import MARKS, Cell, Summary, family
-from paramid.charts import shown
-from paramid.figures import UNITS, cost, curves, scaling
+from paramid.board.matrix import task_words
+from paramid.board.standings import badges, bar, rank
+from paramid.board.summary import Cell, Summary, family
+from paramid.figures import UNITS, curves, scaling
 from paramid.naming import UsageError
 from paramid.phase_map import phase_map
 from paramid.record import Record
-from paramid.selection import endings, error, identified, said, varying
+from paramid.selection import identified, varying
 from paramid.trials import KINDS, declared
 
-MOST_LINES, MOST_SEEDS = 8, 300  # in a figure, on a page
-SEED_HEAD = ("seed", "ended", "error", "identified", "seconds", "rows", "MB", "key")
+MOST_LINES = 7  # in a figure: as many as have a colour and a dash of their own
 
 
 def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, str]) -> str:
@@ -36,7 +34,6 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
         "may use": needs,
         "used": ", ".join(run) or "nothing",
         "limits": "; ".join(sorted({_limits(r) for r in records})[:4]),
-        "runs again": f"paramid run {base} TASK --seed SEED",
     }
     return "".join(
         [
@@ -46,7 +43,12 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
             _facts(facts),
             _places(summary, name),
             tag("h2", "Before each task"),
-            _cells(cells, lambda c: tag("a", task_words(c.task), href=tasks[c.task], id=slugs[c.task]), "task"),
+            results.cells(
+                cells,
+                lambda c: tag("a", task_words(c.task), href=tasks[c.task], id=slugs[c.task]),
+                lambda c: link(c.task, tasks[c.task]),
+                "task",
+            ),
             tag("h2", "Error over cost"),
             _curves(
                 [replace(r, method=r.task, task=r.method) for c in _solved(cells) for r in c.records],
@@ -55,7 +57,7 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
             ),
             _phases(records),
             tag("h2", "Every seed"),
-            _seeds(summary, cells),
+            results.seeds(summary, cells),
         ]
     )
 
@@ -74,7 +76,12 @@ def task(summary: Summary, name: str, methods: dict[str, str], home: str) -> str
             tag("h1", escaped(name)),
             tag("p", f"Identified by: <b>{escaped(solved)}</b>.", class_="lead"),
             tag("h2", "Who solves it"),
-            _cells(cells, lambda c: link(c.entrant, methods[c.entrant]), "method"),
+            results.cells(
+                cells,
+                lambda c: link(c.entrant, methods[c.entrant]),
+                lambda c: link(c.entrant, methods[c.entrant]),
+                "method",
+            ),
             tag("h2", "Error over cost"),
             _curves([r for c in _solved(cells) for r in c.records], _drawable(cells), "methods"),
             tag("h2", "Definition"),
@@ -144,30 +151,6 @@ def _places(summary: Summary, name: str) -> str:
     return table(f"Place among {KINDS[str(kind)]}", ("cost", "rank", "group", "score"), rows)
 
 
-def _cells(cells: Sequence[Cell], first: Callable[[Cell], str], what: str) -> str:
-    head = (what, "", "identified", "median error", "95 %", "seconds", "rows", "ended")
-    rows = [
-        (
-            first(c),
-            tag("span", f"{MARKS[c.state]}", title=c.state, aria_hidden="true", class_="mark"),
-            "–" if c.state == "declined" else share(c.identified, len(c.records)),
-            _coloured(c),
-            tag("small", "–" if math.isinf(c.interval[0]) else f"{said(c.interval[0])} to {said(c.interval[1])}"),
-            "–" if c.state == "declined" else shown(c.seconds),
-            "–" if c.state == "declined" else f"{c.rows:,.0f}",
-            escaped(endings(c.records).partition("; ")[2]),
-        )
-        for c in cells
-    ]
-    return table(f"Results by {what}", head, rows)
-
-
-def _coloured(cell: Cell) -> str:
-    if cell.level is None:
-        return "–"
-    return tag("span", shown_error(cell.error), class_=f"chip e{cell.level}")
-
-
 def _solved(cells: Sequence[Cell]) -> list[Cell]:
     """As many cells as a figure holds: those with the smallest errors, in order."""
     kept = sorted((c for c in cells if _has_claims(c)), key=lambda c: c.error)[:MOST_LINES]
@@ -229,41 +212,3 @@ def _identifiable(obstacles: Sequence[str]) -> str:
     return tag("p", "Named by the harness in some of these teachers:") + tag(
         "ul", *(tag("li", escaped(told)) for told in obstacles[:20])
     )
-
-
-def _seeds(summary: Summary, cells: Sequence[Cell]) -> str:
-    """All seeds, or as many of each task as fit; seeds that were declined alike share a row."""
-    every = sum(len(c.records) for c in cells)
-    most = max(1, MOST_SEEDS // max(1, len(cells))) if every > MOST_SEEDS else every
-    bodies = []
-    for c in cells[:MOST_SEEDS]:
-        count = tag("small", f"{c.identified} of {len(c.records)} identified")
-        head = tag("th", task_words(c.task), " ", count, colspan=len(SEED_HEAD), scope="rowgroup")
-        alike = c.state == "declined" and len({(r.status, r.reason) for r in c.records}) == 1
-        shown_ones = c.records[:1] if alike else c.records[:most]
-        rows = [
-            _seed(summary, r, f"{r.seed} and {len(c.records) - 1} more" if alike and len(c.records) > 1 else "")
-            for r in shown_ones
-        ]
-        bodies.append(tag("tbody", tag("tr", head), *rows))
-    head = tag("thead", tag("tr", *(tag("th", words, scope="col") for words in SEED_HEAD)))
-    whole = region("Every seed", tag("table", tag("caption", f"{every:,} runs"), head, *bodies, class_="seeds"))
-    left = any(len(c.records) > most for c in cells) or len(cells) > MOST_SEEDS
-    note = tag("p", f"The first {most} seeds of each task; all {every:,} are in the records.") if left else ""
-    return note + tag("details", tag("summary", f"Show {'them' if not left else 'these'}"), whole)
-
-
-def _seed(summary: Summary, r: Record, which: str) -> str:
-    reason = f": {escaped(r.reason[:160])}" if r.reason else ""
-    checked = summary.verdict(r)
-    level = error(r.metrics)
-    cells = (
-        f"{r.status.key}{reason}" + (f" ({checked})" if checked else ""),
-        "–" if math.isinf(level) else said(level),
-        "yes" if r.metrics.get("identified") == 1 else "no",
-        shown(r.seconds),
-        f"{cost(r, 'queries'):,.0f}",
-        f"{r.peak_mb:.0f}",
-        escaped(r.key[:10]),
-    )
-    return tag("tr", tag("th", which or str(r.seed), scope="row"), *(tag("td", c) for c in cells))

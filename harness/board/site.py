@@ -6,17 +6,22 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from paramid.board import data, matrix, notes, pages, standings
+from paramid.board import data, filters, matrix, notes, pages, standings
 from paramid.board.markup import escaped, link, slugs, tag
 from paramid.board.summary import Summary, family
 from paramid.trials import KINDS
 
 TITLE = "Who can recover a network's weights, how exactly, and at what cost?"
 ICON = (
-    "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
-    "rx='3' fill='%230b5557'/%3E%3Ccircle cx='5' cy='11' r='2' fill='white'/%3E%3Ccircle cx='11' cy='5' r='2' "
-    "fill='white'/%3E%3Cpath d='M5 11L11 5' stroke='white'/%3E%3C/svg%3E"
+    "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'><rect width='16' height='16' rx='3' fill='#0b5557'/>"
+    "<circle cx='5' cy='11' r='2' fill='white'/><circle cx='11' cy='5' r='2' fill='white'/>"
+    "<path d='M5 11L11 5' stroke='white'/></svg>\n"
 )
+NOTHING = (
+    "No record stands yet. <code>paramid compare --suite standard</code> makes them, <code>paramid publish</code> puts "
+    "them into <code>leaderboard/records</code>, and <code>paramid board</code> makes this page of them."
+)
+FRONT, COPY = ("data.js", "board.js"), ("copy.js",)
 NAVIGATION = {
     "Standings": "index.html#standings",
     "Matrix": "index.html#cells",
@@ -38,21 +43,22 @@ def build(summary: Summary) -> dict[str, bytes]:
     families = {name: f"family/{slug}.html" for name, slug in slugs(map(family, summary.tasks)).items()}
     up = {**{n: f"../{u}" for n, u in methods.items()}, **{n: f"../{u}" for n, u in tasks.items()}}
     made = {
-        "index.html": page(TITLE, _front(summary, methods, tasks, families), scripts=("data.js", "board.js")),
+        "index.html": page(TITLE, _front(summary, methods, tasks, families), scripts=FRONT if summary.records else ()),
         "definitions.html": page("Definitions", notes.definitions(summary)),
         "provenance.html": page("Provenance", notes.provenance(summary)),
         "leaderboard.json": data.as_json(summary),
         "leaderboard.csv": data.as_csv(summary),
+        "icon.svg": ICON,
         "data.js": data.script(summary, methods),
         **{
             name: files("paramid.board").joinpath(name).read_text(encoding="utf-8")
-            for name in ("style.css", "board.js")
+            for name in ("style.css", "board.js", "copy.js")
         },
     }
     for name, url in methods.items():
-        made[url] = page(name, pages.method(summary, name, up, task_slugs), depth=1)
+        made[url] = page(name, pages.method(summary, name, up, task_slugs), depth=1, scripts=COPY)
     for name, url in tasks.items():
-        made[url] = page(name, pages.task(summary, name, up, f"../{families[family(name)]}"), depth=1)
+        made[url] = page(name, pages.task(summary, name, up, f"../{families[family(name)]}"), depth=1, scripts=COPY)
     for name, url in families.items():
         made[url] = page(f"Family {name}", pages.of_family(summary, name, up), depth=1)
     return {path: text.encode("utf-8", "replace") for path, text in sorted(made.items())}
@@ -75,8 +81,8 @@ def page(title: str, body: str, *, depth: int = 0, scripts: Sequence[str] = ()) 
     head = [
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
-        tag("title", f"{escaped(title)} · paramid" if depth or not scripts else f"paramid · {escaped(title)}"),
-        f'<link rel="icon" href="{ICON}"><link rel="stylesheet" href="{root}style.css">',
+        tag("title", f"{escaped(title)} · paramid"),
+        f'<link rel="icon" href="{root}icon.svg"><link rel="stylesheet" href="{root}style.css">',
         *(tag("script", src=f"{root}{name}", defer=True) for name in scripts),
     ]
     entries = [tag("li", link(words, f"{root}{to}")) for words, to in NAVIGATION.items()]
@@ -91,16 +97,19 @@ def page(title: str, body: str, *, depth: int = 0, scripts: Sequence[str] = ()) 
 
 
 def _front(summary: Summary, methods: dict[str, str], tasks: dict[str, str], families: dict[str, str]) -> str:
-    order = [kind for kind in KINDS if kind in summary.boards]
-    boards = "".join(standings.section(summary, kind, methods) for kind in order)
+    hero = tag("div", tag("h1", escaped(TITLE)), tag("p", LEAD, class_="lead"), notes.facts(summary), class_="hero")
+    if not summary.records:
+        return hero + tag("h2", "Standings", id="standings") + tag("p", NOTHING, id="cells")
+    boards = "".join(standings.section(summary, kind, methods) for kind in KINDS if kind in summary.boards)
     listed = " ".join(link(name, url) for name, url in families.items())
     parts = [
-        tag("div", tag("h1", escaped(TITLE)), tag("p", LEAD, class_="lead"), notes.facts(summary), class_="hero"),
-        matrix.controls(summary),
+        hero,
+        notes.reading(),
+        filters.controls(summary),
         tag("h2", "Standings", id="standings"),
         tag("p", "A board for each kind of access. The dot is the score, the band its 95 % interval; "
                  f"{link('definitions', 'definitions.html')}.", class_="note"),
-        boards or tag("p", "No record stands yet."),
+        boards,
         tag("h2", "Every method before every task", id="cells"),
         tag("p", f"Families: {listed}", class_="note families"),
         matrix.legend(),

@@ -103,7 +103,7 @@ def share(count: int, whole: int) -> str:
     if not whole:
         return "–"
     low, high = wilson(count, whole)
-    words = f"{count} of {whole} runs; 95 % interval {100 * low:.0f}–{100 * high:.0f} %"
+    words = f"95 %: {100 * low:.0f}–{100 * high:.0f} %"
     return tag("span", f"{100 * count / whole:.0f} %", title=words) + " " + tag("small", f"{count}/{whole}")
 
 

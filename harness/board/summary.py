@@ -80,6 +80,12 @@ class Cell:
         return WORDS.get(ending, "not identified")
 
     @cached_property
+    def reason(self) -> str:
+        """The commonest one that its seeds gave; empty where none did."""
+        told = Counter(r.reason for r in self.records if r.reason)
+        return told.most_common(1)[0][0][:160] if told else ""
+
+    @cached_property
     def level(self) -> int | None:
         """The colour: two orders of magnitude each, 0 above 1e-2 and 7 below 1e-14."""
         return None if math.isinf(self.error) else min(7, max(0, math.floor(-math.log10(self.error) / 2 + 1e-9)))

@@ -8,28 +8,36 @@ from paramid.commands import DONE, Add
 from paramid.commands.arguments import format, store, warn
 from paramid.naming import UsageError
 
-EXAMPLE = "paramid table --records leaderboard/records --format markdown --best 2"
+EXAMPLE = "paramid table --format markdown"
 
 
 def arguments(add: Add) -> None:
     """What it takes."""
     store(add)
     add("--records", type=Path, metavar="DIR", help="published records instead of a store")
-    add("--best", type=int, metavar="N", help="only the first N methods of every task")
+    add("--best", type=int, metavar="N", help="the N best methods of each task, and where the records come from")
     format(add)
 
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
     from paramid import published
+    from paramid.board.notes import made_on
     from paramid.store import Store, newest
 
-    if options.best is not None and options.best < 1:
-        raise UsageError(f"--best takes a whole number from 1, not {options.best}")
     if options.records is not None:
         records = newest(published.existing(options.records, warn).records.values())
     else:
         records = newest(Store.existing(options.store, warn).records())
-    rows = tables.rows(records)
-    print(tables.render(tables.best(rows, options.best) if options.best else rows, options.format), end="")
+    made = tables.rows(records)
+    if options.best is None:
+        print(tables.render(made, options.format), end="")
+        return DONE
+    if options.best < 1:
+        raise UsageError(f"--best is {options.best}; a whole number from 1 was wanted")
+    kept = tables.best(made, options.best)
+    if kept or options.format != "markdown":
+        print(tables.render(kept, options.format), end="")
+    if options.format == "markdown":
+        print(*([""] if kept else []), f"*{len(records):,} records: {', '.join(made_on(records))}.*", sep="\n")
     return DONE
