@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import torch
 
-from paramid import plans, registry
+from paramid import registry
 from paramid.cli import build_parser, main
 from paramid.metrics import METRICS
 
@@ -67,13 +67,6 @@ def test_the_targets_of_the_readme_exist(target: str) -> None:
 def test_every_metric_is_explained() -> None:
     page = (ROOT / "docs" / "metrics.md").read_text()
     assert not [name for name in METRICS if f"`{name}`" not in page]
-
-
-def test_the_table_of_the_readme_is_the_quick_suite() -> None:
-    table = README.split("<!-- end of table -->")[0].split("-->")[1]
-    rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in table.strip().splitlines()[2:]]
-    shown = {(task, method.strip("()")) for task, method in rows}
-    assert shown == {(cell.task, cell.method) for cell in plans.suite("quick").cells()}
 
 
 def test_the_board_of_the_readme_is_what_was_published(capsys: pytest.CaptureFixture[str]) -> None:
