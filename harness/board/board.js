@@ -201,7 +201,7 @@
   const show = () => { filter(); sort(); soon(standings); };
 
   for (const [i, th] of head.entries()) {
-    const button = node("button", "↕", { type: "button", "aria-label": `Sort tasks by the error of ${methods[i].name}` });
+    const button = node("button", "⇅", { type: "button", "aria-label": `Sort tasks by the error of ${methods[i].name}` });
     button.addEventListener("click", () => {
       const name = methods[i].name;
       if (state.sort !== name) { state.sort = name; state.down = false; } else if (!state.down) state.down = true; else { delete state.sort; state.down = false; }
