@@ -76,7 +76,7 @@ def lower_is_better(value: float) -> float:
 
 def measured(names: Sequence[str]) -> Cache:
     """Every cell that this commit knows, on one core each, by its name."""
-    from paramid import UsageError
+    from paramid.naming import UsageError
     from paramid.plans import cell
     from paramid.supervisor import Forkserver
 

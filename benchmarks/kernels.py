@@ -27,10 +27,10 @@ class Kernel(ABC):
     power: float
 
     def setup(self, size: int, device: str) -> None:
+        self.rest, self.device = ExitStack(), torch.device(device)  # torn down even where it is skipped
         if device == "cuda" and not torch.cuda.is_available():
             raise NotImplementedError("no such device here")
         torch.set_num_threads(1)
-        self.rest, self.device = ExitStack(), torch.device(device)
         try:
             from paramid import Run
 
@@ -72,7 +72,7 @@ class HessianStencil(Kernel):
 
 
 class Subspace(Kernel):
-    """The span of 2D squares from 4D Hessians and what is orthogonal to it: all D²/2 vectors of a 4D × D²/2 matrix."""
+    """The span of 2D squares from 4D Hessians, and what is orthogonal: all D²/2 vectors of a 4D × D²/2 matrix."""
 
     params, power = ((20, 35, 60), DEVICES), 5.0
 
@@ -104,7 +104,7 @@ class PowerStep(Kernel):
 
 
 class SphereStep(PowerStep):
-    """A step of Levenberg-Marquardt on the sphere over the same: twice D² products for each matrix, and D³ for a step."""
+    """A step of Levenberg-Marquardt on the sphere over the same: 2D² products for each matrix, and D³ for a step."""
 
     def prepare(self, size: int) -> Call:
         from paramid.methods.spans import sphere_descent
@@ -141,7 +141,7 @@ class Jennrich(Kernel):
 
 
 class AssignmentJudge(Kernel):
-    """Two unrelated networks of m neurons in 20 dimensions before the judge: distances of m² pairs, and who is whose."""
+    """Two unrelated networks of m neurons in 20 dimensions before the judge: m² distances, and who is whose."""
 
     params, power = ((200, 400, 800), DEVICES), 2.0
 
