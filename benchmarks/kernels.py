@@ -1,6 +1,6 @@
 """Times and memory of the hot kernels over sizes, so that growth is visible. Sizes are literal (see `cells`).
 
-Every import of the project stands in `prepare`: a commit that does not have a kernel yet, or has it elsewhere, skips it.
+Every import of the project stands in `prepare`: a commit that lacks a kernel, or has it elsewhere, skips it.
 `power` is what a kernel's time should grow with in its size, counted in products of numbers: see the module `growth`.
 """
 
