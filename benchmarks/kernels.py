@@ -23,7 +23,7 @@ class Kernel(ABC):
     param_names = ("size", "device")
     version = "2"
     timeout = 120
-    rounds, repeat, warmup_time = 1, (2, 6, 2.0), 0.1
+    rounds, repeat, warmup_time = 1, (1, 5, 1.0), 0.1
     power: float
 
     def setup(self, size: int, device: str) -> None:
