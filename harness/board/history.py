@@ -61,7 +61,7 @@ def figure(subject: str, commits: Sequence[Commit]) -> str:
     """A panel for each quantity, one below the other, over the same commits."""
     curves = list(dict.fromkeys(k for c in commits for k in c.values if k.subject == subject))
     looks = styles(list(dict.fromkeys(k.line for k in curves)))
-    drawn, top, about = [heading(subject)], 8.0, []
+    drawn, top, about = [heading(subject)], 14.0, []
     for quantity in QUANTITIES:
         ours = [k for k in curves if k.quantity == quantity]
         if ours:
