@@ -72,9 +72,12 @@ class HessianStencil(Kernel):
 
 
 class Subspace(Kernel):
-    """The span of 2D squares from 4D Hessians, and what is orthogonal: all D²/2 vectors of a 4D × D²/2 matrix."""
+    """The span of 2D squares from 4D Hessians, and what is orthogonal to it.
 
-    params, power = ((20, 35, 60), DEVICES), 5.0
+    4D⁵ products for all D²/2 vectors, beside 16D⁴ and some 1300D³, slow ones, for the 4D singular vectors.
+    """
+
+    params, power = ((40, 60, 80), DEVICES), 4.5
 
     def prepare(self, size: int) -> Call:
         from paramid.methods.spans import subspace
