@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.installed
 STORE  ?= paramid-store
 
-.PHONY: help demo test check format lint types asv clean
+.PHONY: help demo test check format lint types asv asv-history asv-publish clean
 
 help:
 	@echo "make demo    install, run the quick suite, print its table"
@@ -14,6 +14,8 @@ help:
 	@echo "make format  rewrite the sources in the project's format"
 	@echo "make reproduce-shallow  run the suites beside the thesis and write docs/shallow.md (an hour); likewise the other pages"
 	@echo "make asv     run the ASV suite on the current commit"
+	@echo "make asv-history N=8  run a part of it on the last eight commits"
+	@echo "make asv-publish  write .asv/html/index.html, the curves over commits"
 
 $(READY): pyproject.toml setup.py constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -48,9 +50,24 @@ types: $(READY)
 reproduce-%: $(READY)
 	$(BIN)/python -m benchmarks.reproduce $* --store $(STORE)
 
+# Results of MACHINE=reference are kept in the repository; those of any other name are yours.
+MACHINE ?= here
+N       ?= 8
+BENCH   ?= cells.Few|kernels
+
 asv: $(READY)
-	$(BIN)/asv machine --yes
-	$(BIN)/asv run -E existing:$(BIN)/python --set-commit-hash $$(git rev-parse HEAD)
+	$(BIN)/asv machine --yes --machine $(MACHINE)
+	$(BIN)/asv run --machine $(MACHINE) -E existing:$(BIN)/python --set-commit-hash $$(git rev-parse HEAD)
+
+# Bare virtualenvs that see this one's packages: benchmarks/environment.py.
+asv-history: $(READY)
+	$(BIN)/asv machine --yes --machine $(MACHINE)
+	git rev-list --first-parent -n $(N) HEAD | PARAMID_PACKAGES=$$($(BIN)/python -c \
+	  'import sysconfig; print(sysconfig.get_path("purelib"))') \
+	  $(BIN)/asv run --machine $(MACHINE) --skip-existing-commits --bench '$(BENCH)' HASHFILE:-
+
+asv-publish: $(READY)
+	$(BIN)/python -m benchmarks.publish --results benchmarks/results --out .asv/html/index.html
 
 clean:
 	rm -rf $(VENV) .types build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

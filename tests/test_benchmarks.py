@@ -3,15 +3,18 @@
 import importlib.util
 import math
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 import torch
 
-from paramid import registry
+from paramid import registry, regression
 from paramid.controls import Control
 from paramid.naming import Name
+from tests.records import failed, made
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 
@@ -24,6 +27,9 @@ def module(name: str) -> ModuleType:
 
 
 cells, kernels = module("cells"), module("kernels")
+sys.modules.setdefault("benchmarks", ModuleType("benchmarks")).kernels = kernels
+growth, planted = module("growth"), module("planted_regressions")
+TRACKED = ("error", "weight_error", "output_error", "failed", "queries", "seconds", "peak_mb")
 
 
 def test_the_tracked_lists_match_the_registries() -> None:
@@ -37,33 +43,87 @@ def test_the_tracked_lists_match_the_registries() -> None:
     assert {Name.parse(method).base for method, _ in pairs} == identifying & set(registry.BUILT_IN["methods"])
     assert {Name.parse(task).base for _, task in pairs} == set(registry.BUILT_IN["tasks"])
     assert len(pairs) == len(set(cells.CELLS)) <= 60
+    assert (cells.Few.params, cells.More.params) == (cells.FEW, cells.MORE)
 
 
 def test_what_is_tracked_is_lower_is_better() -> None:
-    tracked = {name for name in vars(cells.Cells) if name.startswith("track_")}
-    assert tracked == {
-        f"track_{n}" for n in ("weight_error", "output_error", "failed", "queries", "seconds", "peak_mb")
-    }
-    for benchmark in (cells.Cells, kernels.Kernel):
+    assert {name for name in vars(cells.Tracked) if name.startswith("track_")} == {f"track_{n}" for n in TRACKED}
+    for benchmark in (cells.Few, cells.More, *growth.every().values()):
         assert isinstance(benchmark.version, str)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_what_is_no_number_is_as_bad_as_can_be(value: float) -> None:
     assert cells.lower_is_better(value) == math.inf
-    assert cells.Cells().summary({"weight_error": [value, value]})["weight_error"] == math.inf
+    assert cells.median_error([made(error=value)], "error") == math.inf
 
 
-@pytest.mark.parametrize("name", [n for n, v in vars(kernels).items() if isinstance(v, type) and n != "Kernel"])
+def test_a_failure_is_infinite_and_what_a_family_does_not_measure_is_no_number() -> None:
+    assert math.isnan(cells.median_error([made(), made()], "weight_error"))
+    told = cells.summary([failed(), failed(), made(error=1e-5, rows=10)])
+    assert (told["error"], told["failed"]) == (math.inf, 2 / 3)
+    assert cells.summary([made(error=1e-5, rows=10)])["queries"] == 10
+
+
+def test_a_commit_without_a_cell_or_a_kernel_skips_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(NotImplementedError, match="no such cell"):
+        cells.Few().setup({}, cells.FEW[0])
+    assert cells.measured(["nobody | shallow:D=5,m=3", "spm:nothing=1 | shallow:D=5,m=3"]) == {}
+    monkeypatch.setitem(sys.modules, "paramid.methods.spans", None)
+    with pytest.raises(NotImplementedError, match="no such kernel"):
+        kernels.Subspace().setup(5, "cpu")
+
+
+@pytest.mark.parametrize("name", sorted(growth.every()))
 def test_every_kernel_runs(name: str) -> None:
-    if not issubclass(getattr(kernels, name), kernels.Kernel):
-        return
-    benchmark, shape = getattr(kernels, name)(), "D=5,m=3"
-    benchmark.setup(shape)
-    timed = [getattr(benchmark, n) for n in dir(benchmark) if n.startswith("time_")]
-    assert timed or name == "Kernel"
-    for run in timed:
-        run(shape)
+    threads = torch.get_num_threads()
+    benchmark = growth.every()[name]()
+    assert benchmark.params[0] == tuple(sorted(benchmark.params[0]))
+    try:
+        benchmark.setup(4, "cpu")
+        benchmark.time_kernel(4, "cpu")
+    finally:
+        benchmark.teardown(4, "cpu")
+        torch.set_num_threads(threads)
+
+
+def test_growth_names_the_kernels_that_are_off() -> None:
+    times = {"square": {n: n**2.3 for n in (1.0, 2.0, 4.0)}, "cubic": {n: n**2.5 for n in (1.0, 2.0, 4.0)}}
+    told = growth.report(times, {"square": 2.0, "cubic": 3.0, "unknown": 1.0}, 0.4)
+    assert "grows with power 2.30, expected 2 " in told
+    assert "unknown            not timed" in told
+    assert told.endswith("off by more than 0.4: cubic")
+
+
+@pytest.mark.parametrize("name", planted.PLANTS)
+def test_a_plant_still_fits_the_code(name: str) -> None:
+    plant = planted.PLANTS[name]
+    text = (FOLDER.parent / plant.file).read_text(encoding="utf-8")
+    assert text.count(plant.old) == 1
+    compile(text.replace(plant.old, plant.new) + planted.PREAMBLE.get(name, ""), plant.file, "exec")
+    assert plant.quantity in regression.JUDGES
+
+
+def test_a_plant_is_caught_by_its_own_quantity(monkeypatch: pytest.MonkeyPatch) -> None:
+    line = "worse             spm | shallow:D=5,m=3: queries: seed 0: 5 -> 10 rows\nsame   x: error: 1 times\n"
+    assert planted.worse(line) == [("spm | shallow:D=5,m=3", "queries")]
+    monkeypatch.setattr(planted, "copied", lambda folder: None)
+    monkeypatch.setattr(planted, "planted", lambda folder, name: None)
+    monkeypatch.setattr(planted, "regress", lambda folder, base, *words: (1, line))
+    assert planted.main(["--plants", "queries-twice", "--pairs", "0"]) == 0
+    assert planted.main(["--plants", "neuron-dropped", "--pairs", "0"]) == 1
+    assert planted.main(["--plants", "--pairs", "2"]) == 1
+
+
+def test_an_environment_sees_a_commit_and_the_shared_packages(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "env"], check=True)
+    for _ in range(2):  # the next commit takes the place of the one before
+        module("environment").install(tmp_path / "env", FOLDER.parent, str(tmp_path / "shared"))
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "outer.py").write_text("here = True")
+    words = [tmp_path / "env" / "bin" / "python", "-I", "-c", "import outer, paramid; print(paramid.__path__)"]
+    done = subprocess.run(words, capture_output=True, text=True, check=True)
+    assert str(tmp_path / "env" / "shape" / "paramid") in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,13 @@
 
 import shutil
 import subprocess
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from paramid import cli, regression
+from paramid import cli, plans, regression
 from paramid.naming import UsageError
 from paramid.plans import Cell
 from paramid.regression import FAILED, SAME, UNKNOWN, WORSE, Pair
@@ -135,3 +136,34 @@ def test_a_forgotten_neuron_is_found_between_two_commits(
 def test_the_command_names_a_commit_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["regress", "nowhere", "HEAD", "--repository", str(ROOT)]) == 2
     assert "'nowhere' is no commit" in capsys.readouterr().err
+
+
+def unknown_before() -> Pair:
+    both = pair()
+    both.base[0] = [{"status": "no record", "reason": "unknown method 'new'"}]
+    return both
+
+
+@pytest.mark.parametrize(
+    ("both", "words", "code", "suite"),
+    [
+        (pair(seconds=9.0, peak_mb=9000.0), ["--quick"], 0, "regress-quick"),
+        (pair(seconds=9.0), [], 1, "regress"),
+        (pair(peak_mb=9000.0), ["--suite", "smoke"], 1, "smoke"),
+        (pair(queries=101), ["--quick"], 1, "regress-quick"),
+        (unknown_before(), ["--quick"], 4, "regress-quick"),
+    ],
+)
+def test_the_quick_form_judges_what_no_load_changes(
+    both: Pair, words: list[str], code: int, suite: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Sequence[Cell]] = []
+
+    def played(_base: Path, _head: Path, cells: Sequence[Cell], *_: object) -> Iterator[Pair]:
+        asked.append(cells)
+        yield both
+
+    monkeypatch.setattr(regression, "unpack", lambda *_: Path())
+    monkeypatch.setattr(regression, "played", played)
+    assert cli.main(["regress", "before", "after", *words]) == code
+    assert asked == [plans.suite(suite).cells()]

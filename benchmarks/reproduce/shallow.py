@@ -135,8 +135,16 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
         yield "- *m = o(D²), in practice 0.4 D²*: it goes on almost to D(D-1)/2; past it directions are not unique, and"
         yield f"  {declined} of {len(past)} cells there were declined before any work."
     if made.get("sgd-1.3"):
-        best = min(r.metrics.get("weight_error", 2.0) for r in made["sgd-1.3"])
-        yield f"- *SGD does not find the weights in its time*: its best weight error in this diagram is {best:.1e}."
+        yield from where_sgd_does(made["sgd-1.3"])
+
+
+def where_sgd_does(records: Records) -> Iterator[str]:
+    """How far SGD goes in the phase diagram."""
+    found = [r for r in records if r.metrics.get("identified") == 1]
+    yield f"- *SGD does not find the weights*: it does in {len(found)} of {len(records)} cells of the diagram, where"
+    most = max((option(r.task, "beta") for r in found), default=0.0)
+    best = min((r.metrics["weight_error"] for r in found), default=2.0)
+    yield f"  neurons are few (m ≤ ⌈0.4 D^{most:g}⌉), its best weight error is {best:.1e}."
 
 
 def subspace_and_directions(record: Record) -> tuple[float, float] | None:

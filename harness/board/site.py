@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from paramid.board import data, filters, matrix, notes, pages, standings
+from paramid.board import data, filters, history, matrix, notes, pages, standings
 from paramid.board.markup import escaped, link, slugs, tag
 from paramid.board.summary import Summary, family
 from paramid.trials import KINDS
@@ -35,15 +35,19 @@ LEAD = (
 )
 
 
-def build(summary: Summary) -> dict[str, bytes]:
-    """Every file of the site."""
+def build(summary: Summary, over_commits: str = "") -> dict[str, bytes]:
+    """Every file of the site; `over_commits` is the body of one more page."""
     method_slugs, task_slugs = slugs(summary.columns), slugs(summary.tasks)
     methods = {name: f"method/{slug}.html" for name, slug in method_slugs.items()}
     tasks = {name: f"task/{slug}.html" for name, slug in task_slugs.items()}
     families = {name: f"family/{slug}.html" for name, slug in slugs(map(family, summary.tasks)).items()}
     up = {**{n: f"../{u}" for n, u in methods.items()}, **{n: f"../{u}" for n, u in tasks.items()}}
     made = {
-        "index.html": page(TITLE, _front(summary, methods, tasks, families), scripts=FRONT if summary.records else ()),
+        "index.html": page(
+            TITLE,
+            _front(summary, methods, tasks, families, bool(over_commits)),
+            scripts=FRONT if summary.records else (),
+        ),
         "definitions.html": page("Definitions", notes.definitions(summary)),
         "provenance.html": page("Provenance", notes.provenance(summary)),
         "leaderboard.json": data.as_json(summary),
@@ -55,6 +59,8 @@ def build(summary: Summary) -> dict[str, bytes]:
             for name in ("style.css", "board.js", "copy.js")
         },
     }
+    if over_commits:
+        made["history.html"] = page(history.TITLE, over_commits)
     for name, url in methods.items():
         made[url] = page(name, pages.method(summary, name, up, task_slugs), depth=1, scripts=COPY)
     for name, url in tasks.items():
@@ -96,7 +102,9 @@ def page(title: str, body: str, *, depth: int = 0, scripts: Sequence[str] = ()) 
     return f'<!doctype html>\n<html lang="en">{whole}</html>\n'
 
 
-def _front(summary: Summary, methods: dict[str, str], tasks: dict[str, str], families: dict[str, str]) -> str:
+def _front(
+    summary: Summary, methods: dict[str, str], tasks: dict[str, str], families: dict[str, str], over_commits: bool
+) -> str:
     hero = tag("div", tag("h1", escaped(TITLE)), tag("p", LEAD, class_="lead"), notes.facts(summary), class_="hero")
     if not summary.records:
         return hero + tag("h2", "Standings", id="standings") + tag("p", NOTHING, id="cells")
@@ -114,5 +122,6 @@ def _front(summary: Summary, methods: dict[str, str], tasks: dict[str, str], fam
         tag("p", f"Families: {listed}", class_="note families"),
         matrix.legend(),
         matrix.matrix(summary, methods, tasks),
+        tag("p", link("Errors and times over commits", "history.html"), class_="note") if over_commits else "",
     ]  # fmt: skip
     return "".join(parts)

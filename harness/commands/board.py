@@ -15,13 +15,14 @@ def arguments(add: Add) -> None:
     add("--store", type=Path, metavar="DIR", help="a store (default: what was published)")
     add("--records", type=Path, metavar="DIR", help="published records (default: leaderboard/records)")
     add("--out", type=Path, default=Path("leaderboard") / "site", metavar="DIR", help="default: leaderboard/site")
+    add("--history", type=Path, metavar="DIR", help="results of ASV, such as benchmarks/results: a page over commits")
     add("--audit", action="store_true", help="run a sample of the records again first")
 
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid import published, verification
-    from paramid.board import data, site
+    from paramid import commits, published, verification
+    from paramid.board import data, history, site
     from paramid.board.summary import Summary
     from paramid.store import Store
 
@@ -43,7 +44,8 @@ def act(options: argparse.Namespace) -> int:
         problems = any(v.verdict == published.DISPUTED for v in found.verdicts)
         if options.store is None:
             published.append(found.lines(), folder, f"{published.name()}-audit")
-    made = site.build(Summary(source.records.values(), verdicts, source.refused))
+    over_commits = history.body(commits.read(options.history)) if options.history else ""
+    made = site.build(Summary(source.records.values(), verdicts, source.refused), over_commits)
     site.write(made, options.out)
     print(f"wrote {options.out / 'index.html'} from {len(source.records):,} records ({data.sizes(made)})")
     return FAILED if problems else DONE

@@ -1,0 +1,23 @@
+"""ASV's results as one page that fetches nothing: python -m benchmarks.publish [--results DIR] [--out FILE]."""
+
+import argparse
+from pathlib import Path
+
+
+def main(words: list[str] | None = None) -> None:
+    """Write the page."""
+    from paramid import commits
+    from paramid.board import history
+
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--results", type=Path, default=Path("benchmarks") / "results")
+    parser.add_argument("--out", type=Path, default=Path(".asv") / "html" / "index.html")
+    options = parser.parse_args(words)
+    found = commits.read(options.results)
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    options.out.write_text(history.alone(found), encoding="utf-8")
+    print(f"wrote {options.out}: {len(found)} commits")
+
+
+if __name__ == "__main__":
+    main()
