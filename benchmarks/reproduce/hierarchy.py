@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import geometric_mean, median
 
+from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import (
     ENDED,
     IDENTIFIED,
@@ -17,18 +18,14 @@ from benchmarks.reproduce.pages import (
     option,
     slope,
 )
-from paramid import svg
-from paramid.charts import LEFT, RIGHT, TOP, WIDTH, Scale, axes, legend, shown, styles
-from paramid.naming import Name, UsageError
+from paramid.naming import Name
 from paramid.record import Record
 
-BOTTOM = TOP + 230
 GAP, DEPTH, KERNEL = "densenet-als:N=8000,passes=3", "densenet-lm:N=5000", "kernel"
 PASSES = ("layer 2 alone", "refitted, features uncorrected", "distilled once", "twice", "three times")
 LEARNERS = ("densenet-layerwise", "densenet-joint", "densenet-algorithm1", "densenet-als")
 GAPS = ("1.0-0.2-0.04", "1.0-1.0-1.0")
 SOLVED = 1e-12
-Series = Mapping[str, Sequence[tuple[float, float]]]
 
 
 def text(records: Records) -> Iterator[str]:
@@ -238,25 +235,6 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
 
 
 # Figures
-
-
-def chart(series: Series, *, title: str, across: str, up: str) -> str:
-    """Lines through points over two logarithmic axes."""
-    finite = {n: [p for p in points if math.isfinite(p[1]) and p[1] > 0] for n, points in series.items()}
-    drawn = {n: points for n, points in finite.items() if points}
-    if not drawn:
-        raise UsageError("no record has the numbers of this figure")
-    every = [p for points in drawn.values() for p in points]
-    x, y = Scale.around([p[0] for p in every], LEFT, RIGHT), Scale.around([p[1] for p in every], BOTTOM, TOP)
-    looks = styles(list(drawn))
-    marks = [axes(x, y, title=title, across=across, up=up, ticks=sorted({p[0] for p in every}))]
-    for name, points in drawn.items():
-        places = [(x(a), y(b)) for a, b in points]
-        marks += [looks[name].line(places, width=2), *(looks[name].mark(*place) for place in places)]
-    rows, height = legend([(looks[n], n, shown(min(p[1] for p in ps)), "at best") for n, ps in drawn.items()])
-    marks.append(svg.shifted(0, BOTTOM + 36, rows))
-    about = "; ".join(f"{n}: " + ", ".join(f"{shown(a)} {shown(b)}" for a, b in ps) for n, ps in drawn.items())
-    return svg.document(WIDTH, BOTTOM + 42 + height, *marks, label=title, about=about)
 
 
 def kernel_figure(records: Records) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from statistics import mean
 
+from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import (
     ENDED,
     ERROR,
@@ -18,9 +19,7 @@ from benchmarks.reproduce.pages import (
     middle,
     option,
 )
-from paramid import charts, svg
-from paramid.figures import BOTTOM, curves
-from paramid.naming import UsageError
+from paramid.figures import curves
 from paramid.record import Record
 
 # Rauchensteiner 2023, Tables 4.2 (numerical) and 4.3 (exact): Δ, then the largest error of a direction by layer.
@@ -109,26 +108,13 @@ def transition(records: Records) -> Iterator[str]:
 
 def over_shares(records: Records) -> str:
     """Δ / √m over m / (D m_L), a line for every m_L."""
-    lines: dict[str, list[tuple[float, float]]] = {}
+    errors: dict[str, dict[float, list[float]]] = {}
     for r in records:
-        if (error := first(r, SPAN).get(SPAN)) and error > 0:
-            point = (share(r), error / option(r.task, "m") ** 0.5)
-            lines.setdefault(f"m_L = {option(r.task, 'last'):g}", []).append(point)
-    if not lines:
-        raise UsageError("no claim has a span to draw")
-    every, looks = [p for points in lines.values() for p in points], charts.styles(list(lines))
-    x = charts.Scale.around((s for s, _ in every), charts.LEFT, charts.RIGHT)
-    y = charts.Scale.around((e for _, e in every), BOTTOM, charts.TOP)
-    drawn, told = [charts.axes(x, y, title="The span of Hessians", across="m / (D m_L)", up="Δ / √m")], []
-    for name, points in lines.items():
-        drawn += [looks[name].mark(x(s), y(e)) for s, e in points]
-        means = [(s, mean(e for t, e in points if t == s)) for s in sorted({t for t, _ in points})]
-        drawn += [looks[name].line([(x(s), y(e)) for s, e in means], width=2)]
-        told += [(looks[name], name, f"{means[-1][1]:.2f} at {means[-1][0]:g}", f"{len(points)} networks")]
-    rows, height = charts.legend(told)
-    words = "; ".join(f"{name}: {end}" for _, name, end, _ in told)
-    marks = [*drawn, svg.shifted(0, BOTTOM + 36, rows)]
-    return svg.document(charts.WIDTH, BOTTOM + 42 + height, *marks, label="Δ / √m over m / (D m_L)", about=words)
+        if error := first(r, SPAN).get(SPAN):
+            line = errors.setdefault(f"m_L = {option(r.task, 'last'):g}", {})
+            line.setdefault(share(r), []).append(error / option(r.task, "m") ** 0.5)
+    means = {name: [(s, mean(e)) for s, e in sorted(line.items())] for name, line in errors.items()}
+    return chart(means, title="The span of Hessians", across="m / (D m_L)", up="Δ / √m")
 
 
 def share(record: Record) -> float:
