@@ -106,8 +106,9 @@ def _front(
     summary: Summary, methods: dict[str, str], tasks: dict[str, str], families: dict[str, str], over_commits: bool
 ) -> str:
     hero = tag("div", tag("h1", escaped(TITLE)), tag("p", LEAD, class_="lead"), notes.facts(summary), class_="hero")
+    last = tag("p", link("Errors and times over commits", "history.html"), class_="note") if over_commits else ""
     if not summary.records:
-        return hero + tag("h2", "Standings", id="standings") + tag("p", NOTHING, id="cells")
+        return hero + tag("h2", "Standings", id="standings") + tag("p", NOTHING, id="cells") + last
     boards = "".join(standings.section(summary, kind, methods) for kind in KINDS if kind in summary.boards)
     listed = " ".join(link(name, url) for name, url in families.items())
     parts = [
@@ -122,6 +123,6 @@ def _front(
         tag("p", f"Families: {listed}", class_="note families"),
         matrix.legend(),
         matrix.matrix(summary, methods, tasks),
-        tag("p", link("Errors and times over commits", "history.html"), class_="note") if over_commits else "",
+        last,
     ]  # fmt: skip
     return "".join(parts)
