@@ -169,7 +169,9 @@ def test_a_disputed_method_is_shown_and_not_ranked() -> None:
 def test_json_and_csv_hold_every_cell(built: dict[str, bytes]) -> None:
     plain = json.loads(built["leaderboard.json"], parse_constant=lambda name: pytest.fail(name))
     rows = list(csv.DictReader(io.StringIO(built["leaderboard.csv"].decode())))
-    assert len(plain["cells"]) == len(rows) == 11
+    assert [len(plain[name]) for name in ("cells", "declined")] == [9, 2]
+    assert len(rows) == 11
+    assert plain["declined"][1] == {"method": "spm", "reason": "needs more neurons", "seeds": 3, "tasks": [TASKS[2]]}
     assert {s["method"] for s in plain["boards"]["queries"]["seconds"]} == {"sphere-lm", "spm", "peel:assisted=true"}
     (row,) = [r for r in rows if (r["method"], r["task"]) == ("spm", TASKS[0])]
     assert (row["identified"], row["seeds"], row["error"], row["rows"]) == ("3", "3", "1e-05", "1000")
