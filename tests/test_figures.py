@@ -243,6 +243,13 @@ def test_lengths_are_short_and_plain() -> None:
     assert [svg.escaped(v) for v in (1.0, 0.3333, -0.001, 1234.5, 1e7)] == ["1", "0.33", "0", "1234.5", "10000000"]
 
 
+def test_steps_along_an_axis_name_one_coordinate() -> None:
+    drawn = svg.path([(1, 2), (5.04, 2), (5, 7.25), (6, 8), (6, 8)], stroke="red")
+    assert drawn == '<path d="M1 2H5V7.2L6 8H6" fill="none" stroke="red"/>'
+    assert svg.shifted(0, 0, drawn) == drawn
+    assert svg.text("a", 0, 3.14) == '<text y="3.1">a</text>'
+
+
 def test_the_command_writes_the_figure(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store, out = tmp_path / "store", tmp_path / "drawn.svg"
     (store / "cells").mkdir(parents=True)
