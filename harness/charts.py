@@ -21,6 +21,7 @@ MARKERS = (
     "M-3.5 0A3.5 3.5 0 1 1 3.5 0A3.5 3.5 0 1 1-3.5 0Z", "M-3-3H3V3H-3Z", "M0-4L4 3H-4Z", "M0-4.5L4.5 0L0 4.5L-4.5 0Z",
     "M0 4L4-3H-4Z", "M-4-1H-1V-4H1V-1H4V1H1V4H-1V1H-4Z", "M-4-3.5H4L-4 3.5H4Z", "M-4-4L0-1L4-4L1 0L4 4L0 1L-4 4L-1 0Z",
 )  # fmt: skip
+GRID: dict[str, object] = {"stroke": "currentColor", "stroke_opacity": 0.18}
 CROSS = "M-3.5-3.5L3.5 3.5M-3.5 3.5L3.5-3.5"
 CIVIDIS = ("00204D", "00336F", "39486B", "575C6D", "707173", "8A8779", "A69D75", "C4B56C", "E4CF5B", "FFEA46")
 
@@ -102,17 +103,17 @@ def _power(value: float) -> str:
 def axes(x: Scale, y: Scale, *, title: str, across: str, up: str, ticks: Sequence[float] = ()) -> str:
     """The frame of a panel: grid, numbers, names; ticks on x too close to the last one are left out."""
     grid = [[(x.start, y(value)), (x.end, y(value))] for value in y.ticks()]
-    numbers = [svg.text(shown(value), x.start - 5, y(value) + 4) for value in y.ticks()]
-    drawn = [heading(title), svg.element("g", *numbers, text_anchor="end")]
+    numbers = [svg.text(shown(value), y=y(value) + 4) for value in y.ticks()]
+    drawn = [heading(title), svg.shifted(x.start - 5, 0, *numbers, text_anchor="end")]
     last, numbers = -math.inf, []
     for value in sorted(ticks) or x.ticks():
         if x(value) - last >= 6 * len(shown(value)) + 8:
             last = x(value)
             grid += [[(last, y.start), (last, y.end)]]
-            numbers += [svg.text(shown(value), last, y.start + 14)]
+            numbers += [svg.text(shown(value), last)]
     drawn += [
-        svg.element("g", *numbers, text_anchor="middle"),
-        svg.paths(grid, stroke="currentColor", stroke_opacity=0.18),
+        svg.shifted(0, y.start + 14, *numbers, text_anchor="middle"),
+        svg.paths(grid, **GRID),
     ]
     drawn += [svg.text(across, (x.start + x.end) / 2, y.start + 29, text_anchor="middle")]
     middle = (y.start + y.end) / 2
@@ -123,7 +124,9 @@ def axes(x: Scale, y: Scale, *, title: str, across: str, up: str, ticks: Sequenc
 
 def heading(words: str) -> str:
     """The name of a panel."""
-    return svg.titled(words, svg.text(clipped(words, 54), LEFT, 12.0, font_weight="bold"))
+    short = clipped(words, 54)
+    drawn = svg.text(short, LEFT, 12.0, font_weight="bold")
+    return drawn if short == words else svg.titled(words, drawn)
 
 
 def legend(entries: Sequence[tuple[Style, str, str, str]], *, markers: bool = True) -> tuple[str, float]:

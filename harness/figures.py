@@ -63,7 +63,7 @@ def _drawn(
         drawn, words = panel(title, lines(ours), looks)
         rows, height = legend([(looks[name], name, told, ends) for name, told, ends in words], markers=markers)
         made += [("".join(drawn) + svg.shifted(0, BOTTOM + 36, rows), BOTTOM + 42 + height)]
-        about += [f"{title}: " + "; ".join(": ".join(row) for row in words)]
+        about += [f"{title}: " + "; ".join(": ".join(row if markers else row[:2]) for row in words)]
     marks, height = stacked(made)
     return svg.document(WIDTH, height, *marks, label=label, about=". ".join(about))
 

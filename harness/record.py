@@ -63,7 +63,7 @@ class Record:
 
     def to_json(self) -> dict[str, Any]:
         """Plain values; non-finite numbers become the strings NaN, Infinity, -Infinity."""
-        plain: dict[str, Any] = _strict({**asdict(self), "status": self.status.key})
+        plain: dict[str, Any] = strict({**asdict(self), "status": self.status.key})
         return plain
 
     @classmethod
@@ -96,14 +96,15 @@ def numbers(metrics: Mapping[str, float | str]) -> dict[str, float]:
 
 def dump(plain: object, indent: int | None = None) -> str:
     """Strict JSON text."""
-    return json.dumps(_strict(plain), allow_nan=False, indent=indent, ensure_ascii=False)
+    return json.dumps(strict(plain), allow_nan=False, indent=indent, ensure_ascii=False)
 
 
-def _strict(value: Any) -> Any:
+def strict(value: Any) -> Any:
+    """The same without numbers that JSON has no word for."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
     if isinstance(value, Mapping):
-        return {str(k): _strict(v) for k, v in value.items()}
+        return {str(k): strict(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_strict(v) for v in value]
+        return [strict(v) for v in value]
     return value

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 
 FONT = "system-ui, -apple-system, DejaVu Sans, sans-serif"
 ALONE = "svg:root{color:#1a1a1a}@media(prefers-color-scheme:dark){svg:root{color:#e6e6e6}}"
+ROOT = f' xmlns="http://www.w3.org/2000/svg" font-family="{FONT}" font-size="11" fill="currentColor"'
+STYLE = f"<style>{ALONE}</style>"
 FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # by XML 1.0, §2.2
 
 
@@ -30,9 +32,10 @@ def element(name: str, *children: str, **attributes: object) -> str:
     return f"<{name}{told}>{inside}</{name}>" if inside else f"<{name}{told}/>"
 
 
-def text(words: object, x: float, y: float, **attributes: object) -> str:
+def text(words: object, x: float = 0, y: float = 0, **attributes: object) -> str:
     """Words at a point."""
-    return element("text", escaped(words), x=x, y=y, **attributes)
+    place = {name: round(value, 1) for name, value in (("x", x), ("y", y)) if value}
+    return element("text", escaped(words), **place, **attributes)
 
 
 def titled(words: str, *children: str, **attributes: object) -> str:
@@ -47,13 +50,26 @@ def path(points: Iterable[tuple[float, float]], **attributes: object) -> str:
 
 def paths(lines: Iterable[Iterable[tuple[float, float]]], **attributes: object) -> str:
     """Several open lines that look alike, as one mark."""
-    drawn = ("L".join(f"{escaped(round(x, 1))} {escaped(round(y, 1))}" for x, y in points) for points in lines)
-    return element("path", d="".join(f"M{line}" for line in drawn), fill="none", **attributes)
+    return element("path", d="".join(_corners(points) for points in lines), fill="none", **attributes)
 
 
-def shifted(x: float, y: float, *children: str) -> str:
+def _corners(points: Iterable[tuple[float, float]]) -> str:
+    """M, then L, or H and V where a step goes along an axis; one decimal."""
+    drawn: list[str] = []
+    before = ("", "")
+    for point in points:
+        x, y = here = (escaped(round(point[0], 1)), escaped(round(point[1], 1)))
+        step = f"M{x} {y}" if not drawn else f"H{x}" if y == before[1] else f"V{y}" if x == before[0] else f"L{x} {y}"
+        drawn.append(step)
+        before = here
+    return "".join(drawn)
+
+
+def shifted(x: float, y: float, *children: str, **attributes: object) -> str:
     """Marks moved by (x, y)."""
-    return element("g", *children, transform=f"translate({escaped(float(x))} {escaped(float(y))})")
+    if x == y == 0 and not attributes:
+        return "".join(children)
+    return element("g", *children, transform=f"translate({escaped(float(x))} {escaped(float(y))})", **attributes)
 
 
 def document(width: float, height: float, *children: str, label: str, about: str) -> str:
@@ -61,14 +77,10 @@ def document(width: float, height: float, *children: str, label: str, about: str
     drawn = element(
         "svg",
         "\n" + element("desc", escaped(about)),
-        element("style", ALONE),
+        STYLE,
         "".join(f"\n{child}" for child in children) + "\n",
-        xmlns="http://www.w3.org/2000/svg",
         viewBox=f"0 0 {escaped(float(width))} {escaped(float(height))}",
         role="img",
         aria_label=label,
-        font_family=FONT,
-        font_size=11,
-        fill="currentColor",
     )
-    return drawn + "\n"
+    return drawn.replace("<svg", f"<svg{ROOT}", 1) + "\n"

@@ -11,18 +11,21 @@ from pathlib import Path
 import pytest
 
 from paramid.board import data, notes, site
-from paramid.board.markup import slugs, tag
+from paramid.board.drawings import within
+from paramid.board.markup import escaped, slim, slugs, tag
 from paramid.board.rebuild import command
 from paramid.board.summary import Cell, Summary
 from paramid.cli import main
+from paramid.figures import curves
 from paramid.metrics import METRICS
-from paramid.published import DISPUTED, VERIFIED, Verdict, fingerprint
+from paramid.published import DISPUTED, FOLDER, VERIFIED, Verdict, existing, fingerprint
 from paramid.record import Record, dump
 from paramid.status import Status
 from tests.records import declined, failed, grid, made
 
 TASKS = ("shallow:D=5,m=2", "shallow:D=20,m=36", "pyramid:D=50,widths=25-10")
 VOID = {"meta", "link", "wbr"}
+UNCLOSED = {"td", "th", "tr", "li", "dt", "dd", "option", "tbody", "thead"}  # their ends are left out
 
 
 def everything() -> list[Record]:
@@ -55,7 +58,7 @@ class Page(html.parser.HTMLParser):
         told = dict(attrs)
         self.links += [value for key in ("href", "src") if (value := told.get(key))]
         self.ids += [value for key in ("id",) if (value := told.get(key))]
-        if name not in VOID:
+        if name not in VOID | UNCLOSED:
             self.open.append(name)
 
     def handle_endtag(self, name: str) -> None:
@@ -113,11 +116,9 @@ def test_controls_never_rank_and_assistance_is_marked(built: dict[str, bytes]) -
 def test_the_matrix_says_error_share_and_ending(built: dict[str, bytes]) -> None:
     front = built["index.html"].decode()
     assert re.search(r'<td class="e7 best"[^>]*title="sphere-lm before shallow:D=5,m=2: median error 1e-15', front)
-    assert re.search(r'<td class="e2"[^>]*title="spm before .*?3/3 identified; 3 finished', front)
-    assert re.search(r'<td class="no" title="declined: needs more neurons"><span class="vh">declined', front)
-    assert re.search(
-        r'<td class="bare"[^>]*title="jennrich before shallow:D=5,m=2: no median error[^"]*1 raised', front
-    )
+    assert re.search(r'<td class=e2[^>]*title="spm before .*?3/3 identified; 3 finished', front)
+    assert re.search(r'<td class=no title="declined: needs more neurons"><i>declined', front)
+    assert re.search(r'<td class=bare[^>]*title="jennrich before shallow:D=5,m=2: no median error[^"]*1 raised', front)
 
 
 def cell(*records: Record) -> Cell:
@@ -152,7 +153,7 @@ def test_devices_are_paired_and_flagged_where_they_disagree() -> None:
     assert Summary([*here, *there[:1]]).pairs[0].problem is None
     front = site.build(Summary([*here, *there]))["index.html"].decode()
     assert "1 cell where CPU and GPU disagree" in front
-    assert front.split('id="matrix"')[1].count("†") == 2
+    assert front.split("id=matrix")[1].count("†") == 2
 
 
 def test_a_disputed_method_is_shown_and_not_ranked() -> None:
@@ -169,7 +170,9 @@ def test_a_disputed_method_is_shown_and_not_ranked() -> None:
 def test_json_and_csv_hold_every_cell(built: dict[str, bytes]) -> None:
     plain = json.loads(built["leaderboard.json"], parse_constant=lambda name: pytest.fail(name))
     rows = list(csv.DictReader(io.StringIO(built["leaderboard.csv"].decode())))
-    assert len(plain["cells"]) == len(rows) == 11
+    assert [len(plain[name]) for name in ("cells", "declined")] == [9, 2]
+    assert len(rows) == 11
+    assert plain["declined"][1] == {"method": "spm", "reason": "needs more neurons", "seeds": 3, "tasks": [TASKS[2]]}
     assert {s["method"] for s in plain["boards"]["queries"]["seconds"]} == {"sphere-lm", "spm", "peel:assisted=true"}
     (row,) = [r for r in rows if (r["method"], r["task"]) == ("spm", TASKS[0])]
     assert (row["identified"], row["seeds"], row["error"], row["rows"]) == ("3", "3", "1e-05", "1000")
@@ -217,7 +220,7 @@ def test_markup_is_escaped_where_it_must_be() -> None:
 
 
 def test_every_row_says_the_command_that_makes_it_again(built: dict[str, bytes]) -> None:
-    told = '<code class="run">paramid compare --methods spm --tasks shallow:D=5,m=2 --seeds 3 --time-limit 30</code>'
+    told = "<code class=run>paramid compare --methods spm --tasks shallow:D=5,m=2 --seeds 3 --time-limit 30</code>"
     assert told in built["method/spm.html"].decode()
     assert told in built["task/shallow-D-5-m-2.html"].decode()
     limits = {"seconds": 1e6, "queries": 3e7, "memory_mb": None}
@@ -229,7 +232,37 @@ def test_every_row_says_the_command_that_makes_it_again(built: dict[str, bytes])
 def test_what_was_declined_is_listed_by_its_reason(built: dict[str, bytes]) -> None:
     page = built["task/pyramid-D-50-widths-25-10.html"].decode()
     assert "Declined (2)" in page
-    assert page.count("<dt>needs more neurons</dt>") == 1
+    assert page.count("<dt>needs more neurons<dd>sphere-lm, spm</dl>") == 1
+
+
+def test_a_cell_that_was_not_only_declined_stands_for_itself() -> None:
+    mixed = [declined(seed=0), declined(seed=1), failed(seed=2)]
+    plain = json.loads(data.as_json(Summary([*mixed, made("sgd", mixed[0].task)])))
+    assert (plain["declined"], len(plain["cells"])) == ([], 2)
+
+
+def test_a_drawing_within_a_page_leaves_to_its_style_what_all_share(built: dict[str, bytes]) -> None:
+    page, style = built["method/spm.html"].decode(), built["style.css"].decode()
+    alone = curves([r for r in everything() if r.method == "spm"], seeds=False)
+    inside = within(alone)
+    assert inside.count("<path") == alone.count("<path")
+    assert [said for said in ("xmlns", "font-family", "<style>", 'fill="none"', "stroke=") if said in inside] == []
+    used = set(re.findall(r'class="?([lb]\d|grid)\b', page))
+    assert {"grid", "b0", "l0", "b1", "l1"} <= used
+    assert [name for name in used if not re.search(rf"\.{name}\b[^}}]*stroke: ", style)] == []
+
+
+def test_slim_pages_keep_every_word_and_value() -> None:
+    said = tag("td", tag("a", escaped('a="b" </td>'), href="x/y.html#z", title="two words", data_v="a=b"))
+    assert slim(said) == ('<td><a href=x/y.html#z title="two words" data-v="a=b">a=&quot;b&quot; &lt;/td&gt;</a>')
+    assert slim('<path d="M0 0" class="l0"/>') == '<path d="M0 0" class="l0"/>'
+
+
+def test_the_published_board_is_below_a_megabyte_and_the_same_bytes_twice() -> None:
+    records = list(existing(FOLDER, pytest.fail).records.values())
+    site_bytes = site.build(Summary(records))
+    assert sum(map(len, site_bytes.values())) < 1_000_000
+    assert site.build(Summary(records[::-1])) == site_bytes
 
 
 def test_no_records_make_a_page_that_says_so() -> None:

@@ -220,6 +220,16 @@ def test_a_command_is_copied(visit: Open) -> None:
     assert page.evaluate("getSelection().toString()") == told
 
 
+def test_a_long_name_that_was_declined_stays_on_a_small_page(browser: Any, tmp_path: Path) -> None:
+    task = "threshold:" + ",".join(f"{name}=1" for name in ("activation", "polynomial", "weights", "mixing", "rate"))
+    site.write(site.build(Summary([made(), declined(task=task)])), tmp_path)
+    page = browser.new_page(viewport=SMALL)
+    page.goto((tmp_path / "method" / "spm.html").as_uri())
+    assert task in page.locator(".declined dd").inner_text()
+    assert page.evaluate("document.documentElement.scrollWidth") <= SMALL["width"]
+    page.close()
+
+
 def test_the_keyboard_reaches_and_sorts(visit: Open) -> None:
     page = visit()
     page.keyboard.press("Tab")

@@ -94,7 +94,7 @@ def test_the_commands_write_the_page(results: Path, tmp_path: Path, capsys: pyte
     (tmp_path / "records").mkdir()
     words = ["board", "--records", str(tmp_path / "records"), "--out", str(tmp_path / "site")]
     assert main([*words, "--history", str(results)]) == 0
-    assert 'href="history.html"' in (tmp_path / "site" / "index.html").read_text()
+    assert "href=history.html" in (tmp_path / "site" / "index.html").read_text()
     assert "<title>Over commits" in (tmp_path / "site" / "history.html").read_text()
     assert main(words) == 0
     assert "history.html" not in (tmp_path / "site" / "index.html").read_text()

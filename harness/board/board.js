@@ -168,7 +168,7 @@
   const sort = () => {
     const column = methods.findIndex((m) => m.name === state.sort), sign = state.down ? -1 : 1;
     head.forEach((th, i) => i === column ? th.setAttribute("aria-sort", state.down ? "descending" : "ascending") : th.removeAttribute("aria-sort"));
-    const value = (row) => { const cell = row.cells[column + 1], v = cell.dataset.v; return cell.className === "no" || v === "inf" ? Infinity : v === undefined ? NaN : +v; };
+    const value = (row) => { const cell = row.cells[column + 1], v = cell.dataset.v; return /^(no|bare)$/.test(cell.className) ? Infinity : v === undefined ? NaN : +v; };
     const keyed = rows.map((row, i) => [row, column < 0 ? i : value(row), i]);
     keyed.sort((a, b) => (isNaN(a[1]) - isNaN(b[1])) || (a[1] === b[1] ? 0 : (a[1] < b[1] ? -1 : 1) * sign) || a[2] - b[2]);
     body.append(...keyed.map(([row]) => row));

@@ -6,27 +6,36 @@ import csv
 import io
 import json
 import math
+from collections import defaultdict
 
 from paramid.board.summary import Cell, Summary, family, size
 from paramid.ranking import CEILING, TARGETS, Standing, Trials
-from paramid.record import dump
+from paramid.record import strict
 from paramid.selection import endings
+from paramid.status import Status
 from paramid.trials import COST_KINDS, assisted
 
 DIGITS = 4  # of errors and costs: more than ranks can tell
 
 
 def as_json(summary: Summary) -> str:
-    """Standings, and cells as rows of `columns`."""
+    """Standings; who declined which tasks, by the reason; every other cell as a row of `columns`."""
     boards = {
         kind: {over: [_placed(s) for s in placed] for over, placed in both.items()}
         for kind, both in summary.standings.items()
     }
-    cells = [_cell(summary, cell) for cell in ordered(summary)]
-    told = ",\n".join(dump(list(cell.values())) for cell in cells)
-    names = list(cells[0]) if cells else []
-    head = dump({"schema": 1, "targets": list(TARGETS), "boards": boards, "refused": summary.refused, "columns": names})
-    return f'{head[:-1]}, "cells": [\n{told}\n]}}\n'
+    every = ordered(summary)
+    cells = [_cell(summary, cell) for cell in every if not _declined(cell)]
+    told = ",\n".join(_compact(list(cell.values())) for cell in cells)
+    declined: dict[tuple[str, str, int], list[str]] = defaultdict(list)
+    for cell in filter(_declined, every):
+        declined[cell.entrant, cell.reason, len(cell.records)].append(cell.task)
+    whole = {
+        "schema": 2, "targets": list(TARGETS), "boards": boards, "refused": summary.refused,
+        "declined": [{"method": m, "reason": r, "seeds": s, "tasks": t} for (m, r, s), t in declined.items()],
+        "columns": list(cells[0]) if cells else [],
+    }  # fmt: skip
+    return f'{_compact(whole)[:-1]},"cells":[\n{told}\n]}}\n'
 
 
 def as_csv(summary: Summary) -> str:
@@ -86,10 +95,21 @@ def _short(value: float) -> float:
     return int(short) if short.is_integer() else short
 
 
+def _declined(cell: Cell) -> bool:
+    """By every seed alike, so that the reason says all."""
+    return {(r.status, r.reason) for r in cell.records} == {(Status.DECLINED, cell.reason)} and not cell.verdicts
+
+
+def _compact(plain: object) -> str:
+    """Strict JSON text without spaces between its parts."""
+    return json.dumps(strict(plain), allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+
+
 def _placed(s: Standing) -> dict[str, object]:
     return {
-        "method": s.method, "assisted": assisted(s.method), "score": s.score, "score_interval": s.score_interval,
-        "rank": s.rank, "rank_interval": s.rank_interval, "group": s.group,
+        "method": s.method, "assisted": assisted(s.method), "score": round(s.score, 4),
+        "score_interval": [round(v, 4) for v in s.score_interval], "rank": s.rank,
+        "rank_interval": s.rank_interval, "group": s.group,
     }  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import math
 from itertools import groupby
 
 from paramid.agreement import near
-from paramid.board.markup import broken, escaped, hidden, region, tag
+from paramid.board.markup import broken, escaped, region, tag
 from paramid.board.standings import badges
 from paramid.board.summary import MARKS, Cell, Summary, family
 from paramid.charts import shown
@@ -94,15 +94,15 @@ def _cell(cell: Cell | None, methods: dict[str, str], task_url: str, best: float
     if cell is None:
         return "<td></td>"
     if cell.state == "declined":
-        return tag("td", hidden("declined"), class_="no", title=words(cell))
+        return tag("td", tag("i", "declined"), class_="no", title=words(cell))
     anchor = f"{methods[cell.entrant]}#{task_url.rpartition('/')[2].removesuffix('.html')}"
     mark = tag("span", MARKS[cell.state], aria_hidden="true")
     if cell.level is None:
-        inside = tag("a", mark, hidden(cell.state), href=anchor)
-        return tag("td", inside, class_="bare", title=words(cell), data_v="inf")
+        inside = tag("a", mark, tag("i", cell.state), href=anchor)
+        return tag("td", inside, class_="bare", title=words(cell))
     part = f"{cell.identified}/{len(cell.records)}" if cell.state == "partly identified" else mark
-    odd = tag("b", "†", aria_hidden="true") + hidden(" CPU and GPU disagree") if flagged else ""
-    inside = tag("a", power(cell.error), tag("small", part, hidden(f" {cell.state}"), odd), href=anchor)
+    odd = tag("b", "†", aria_hidden="true") + tag("i", " CPU and GPU disagree") if flagged else ""
+    inside = tag("a", power(cell.error), tag("small", part, tag("i", f" {cell.state}"), odd), href=anchor)
     top = " best" if cell.identified and near(cell.error, best) else ""
     return tag("td", inside, class_=f"e{cell.level}{top}", title=words(cell), data_v=f"{cell.error:.3g}")
 
@@ -111,7 +111,7 @@ def power(value: float) -> str:
     """The power of ten next to an error; who listens or copies gets `1e-15`."""
     if value <= FLOOR:
         return "0"
-    return hidden("1e") + f"{round(math.log10(value)) + 0}"
+    return tag("i", "1e") + f"{round(math.log10(value)) + 0}"
 
 
 def shown_error(value: float) -> str:

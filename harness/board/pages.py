@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from paramid.board import results, sources
+from paramid.board.drawings import within
 from paramid.board.markup import escaped, link, region, table, tag
 from paramid.board.matrix import task_words
 from paramid.board.standings import badges, bar, rank
@@ -46,7 +47,7 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
             results.cells(
                 cells,
                 lambda c: tag("a", task_words(c.task), href=tasks[c.task], id=slugs[c.task]),
-                lambda c: link(c.task, tasks[c.task]),
+                lambda c: c.task,
                 "task",
             ),
             tag("h2", "Error over cost"),
@@ -79,13 +80,13 @@ def task(summary: Summary, name: str, methods: dict[str, str], home: str) -> str
             results.cells(
                 cells,
                 lambda c: link(c.entrant, methods[c.entrant]),
-                lambda c: link(c.entrant, methods[c.entrant]),
+                lambda c: c.entrant,
                 "method",
             ),
             tag("h2", "Error over cost"),
             _curves([r for c in _solved(cells) for r in c.records], _drawable(cells), "methods"),
             tag("h2", "Definition"),
-            _said("tasks", family_name),
+            _said("tasks", family_name, at=home),
             tag("h2", "What can be identified"),
             _identifiable(obstacles),
         ]
@@ -119,17 +120,15 @@ def _limits(r: Record) -> str:
     return ", ".join(f"{value:,.0f} {units[n]}" for n, value in r.budget.items() if n in units and value) or "none"
 
 
-def _said(group: str, name: str) -> str:
-    """What the code says of itself: the first line of the class, its reference, the words of the module."""
+def _said(group: str, name: str, at: str | None = None) -> str:
+    """What the code says of itself: the first line of the class, its reference, the words of the module or where."""
     source = sources.of(group, name)
     if source is None:
         return tag("p", "Not in the registry of this version: what it is cannot be said here.")
     cited = tag("p", "<b>Reference</b> ", escaped(source.reference), class_="cite") if source.reference else ""
-    return (
-        tag("p", escaped(source.line), class_="lead")
-        + cited
-        + region(f"About {name}", tag("pre", escaped(source.words)))
-    )
+    words = region(f"About {name}", tag("pre", escaped(source.words)))
+    there = tag("p", "In formulas, with its laws and options: ", link(f"the family {name}", at or ""), ".")
+    return tag("p", escaped(source.line), class_="lead") + cited + (there if at else words)
 
 
 def _facts(facts: dict[str, str]) -> str:
@@ -148,7 +147,7 @@ def _places(summary: Summary, name: str) -> str:
                              f"{s.group}", bar(s.score, s.score_interval)))  # fmt: skip
     if not rows:
         return tag("p", "Not ranked.")
-    return table(f"Place among {KINDS[str(kind)]}", ("cost", "rank", "group", "score"), rows)
+    return table(f"Place among {KINDS[str(kind)]}, with 95 % intervals", ("cost", "rank", "group", "score"), rows)
 
 
 def _solved(cells: Sequence[Cell]) -> list[Cell]:
@@ -197,7 +196,7 @@ def _growth(records: Sequence[Record]) -> str:
 def _drawn(draw: Callable[[], str]) -> str:
     """The figure, or nothing where these records have nothing to draw."""
     try:
-        return draw()
+        return within(draw())
     except UsageError:
         return ""
 

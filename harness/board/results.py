@@ -28,18 +28,18 @@ def cells(ours: Sequence[Cell], name: Named, short: Named, what: str) -> str:
     rows = [
         (
             name(c),
-            tag("span", MARKS[c.state], title=c.state, aria_hidden="true", class_="mark"),
+            tag("span", MARKS[c.state], title=c.state, aria_hidden="true"),
             share(c.identified, len(c.records)),
             "–" if c.level is None else tag("span", shown_error(c.error), class_=f"chip e{c.level}"),
             tag("small", "–" if math.isinf(c.interval[0]) else f"{said(c.interval[0])} to {said(c.interval[1])}"),
             shown(c.seconds),
             f"{c.rows:,.0f}",
             _ended(c),
-            tag("span", tag("code", escaped(command(c.records)), class_="run"), class_="again"),
+            tag("code", escaped(command(c.records)), class_="run"),
         )
         for c in told
     ]
-    made = table(f"Results by {what}", head, rows) if rows else tag("p", "Every run was declined.")
+    made = table(f"Results by {what}", head, rows, class_="results") if rows else tag("p", "Every run was declined.")
     return made + _declined([c for c in ours if c.state == "declined"], short)
 
 
@@ -49,13 +49,13 @@ def _ended(c: Cell) -> str:
 
 
 def _declined(ours: Sequence[Cell], name: Named) -> str:
-    """Who said beforehand that it will not work, by the reasons."""
+    """Who said beforehand that it will not work, by the reasons; the matrix has the links."""
     by_reason: dict[str, list[str]] = defaultdict(list)
     for c in ours:
         by_reason[c.reason or "no reason was given"].append(name(c))
     if not by_reason:
         return ""
-    rows = [tag("dt", escaped(reason)) + tag("dd", ", ".join(names)) for reason, names in by_reason.items()]
+    rows = [tag("dt", escaped(reason)) + tag("dd", escaped(", ".join(names))) for reason, names in by_reason.items()]
     return tag("h3", f"Declined ({len(ours)})") + tag("dl", *rows, class_="declined")
 
 
@@ -71,7 +71,7 @@ def seeds(summary: Summary, ours: Sequence[Cell]) -> str:
         count = tag("small", f"{c.identified} of {len(c.records)} identified")
         head = tag("th", task_words(c.task), " ", count, colspan=len(SEED_HEAD), scope="rowgroup")
         bodies.append(tag("tbody", tag("tr", head), *(_seed(summary, r) for r in c.records[:most])))
-    head = tag("thead", tag("tr", *(tag("th", words, scope="col") for words in SEED_HEAD)))
+    head = tag("thead", tag("tr", *(tag("th", words) for words in SEED_HEAD)))
     whole = region("Every seed", tag("table", tag("caption", f"{every:,} runs"), head, *bodies, class_="seeds"))
     left = any(len(c.records) > most for c in ours) or len(ours) > MOST_SEEDS
     note = tag("p", f"The first {most} seeds of each task; all {every:,} are in the records.") if left else ""
@@ -91,4 +91,4 @@ def _seed(summary: Summary, r: Record) -> str:
         f"{r.peak_mb:.0f}",
         escaped(r.key[:10]),
     )
-    return tag("tr", tag("th", str(r.seed), scope="row"), *(tag("td", c) for c in told))
+    return tag("tr", tag("th", str(r.seed)), *(tag("td", c) for c in told))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from paramid.board import data, filters, history, matrix, notes, pages, standings
-from paramid.board.markup import escaped, link, slugs, tag
+from paramid.board import data, drawings, filters, history, matrix, notes, pages, standings
+from paramid.board.markup import escaped, link, slim, slugs, tag
 from paramid.board.summary import Summary, family
 from paramid.trials import KINDS
 
@@ -59,6 +59,7 @@ def build(summary: Summary, over_commits: str = "") -> dict[str, bytes]:
             for name in ("style.css", "board.js", "copy.js")
         },
     }
+    made["style.css"] += drawings.sheet()
     if over_commits:
         made["history.html"] = page(history.TITLE, over_commits)
     for name, url in methods.items():
@@ -99,15 +100,16 @@ def page(title: str, body: str, *, depth: int = 0, scripts: Sequence[str] = ()) 
     skip = tag("a", "To the content", href="#content", class_="skip")
     main = tag("main", body, id="content")
     whole = f"<head>{''.join(head)}</head>\n<body>{skip}{top}\n{main}\n{foot}</body>"
-    return f'<!doctype html>\n<html lang="en">{whole}</html>\n'
+    return slim(f'<!doctype html>\n<html lang="en">{whole}</html>\n')
 
 
 def _front(
     summary: Summary, methods: dict[str, str], tasks: dict[str, str], families: dict[str, str], over_commits: bool
 ) -> str:
     hero = tag("div", tag("h1", escaped(TITLE)), tag("p", LEAD, class_="lead"), notes.facts(summary), class_="hero")
+    last = tag("p", link("Errors and times over commits", "history.html"), class_="note") if over_commits else ""
     if not summary.records:
-        return hero + tag("h2", "Standings", id="standings") + tag("p", NOTHING, id="cells")
+        return hero + tag("h2", "Standings", id="standings") + tag("p", NOTHING, id="cells") + last
     boards = "".join(standings.section(summary, kind, methods) for kind in KINDS if kind in summary.boards)
     listed = " ".join(link(name, url) for name, url in families.items())
     parts = [
@@ -115,13 +117,14 @@ def _front(
         notes.reading(),
         filters.controls(summary),
         tag("h2", "Standings", id="standings"),
-        tag("p", "A board for each kind of access. The dot is the score, the band its 95 % interval; "
+        tag("p", "A board for each kind of access. The dot is the score, the band its 95 % interval, as is what stands "
+                 "beside it and beside the rank; "
                  f"{link('definitions', 'definitions.html')}.", class_="note"),
         boards,
         tag("h2", "Every method before every task", id="cells"),
         tag("p", f"Families: {listed}", class_="note families"),
         matrix.legend(),
         matrix.matrix(summary, methods, tasks),
-        tag("p", link("Errors and times over commits", "history.html"), class_="note") if over_commits else "",
+        last,
     ]  # fmt: skip
     return "".join(parts)

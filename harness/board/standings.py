@@ -9,9 +9,10 @@ from pathlib import PurePosixPath
 import numpy as np
 
 from paramid import ranking, svg
+from paramid.board.drawings import within
 from paramid.board.markup import broken, escaped, hidden, region, tag
 from paramid.board.summary import Summary, tally
-from paramid.charts import LEFT, RIGHT, TOP, WIDTH, Scale, shown, styles
+from paramid.charts import GRID, LEFT, RIGHT, TOP, WIDTH, Scale, shown, styles
 from paramid.ranking import CEILING, TARGETS, Standing, Trials
 from paramid.trials import COST_KINDS, KINDS, assisted
 from paramid.uncertainty import Interval, wilson
@@ -87,7 +88,7 @@ def _row(summary: Summary, placed: Standing, trials: Trials, urls: dict[str, str
 def rank(value: float, interval: Interval) -> str:
     """A place and its interval."""
     low, high = math.floor(interval[0]), math.ceil(interval[1])
-    within = "" if low == high else tag("small", f"{low}–{high}", title="95 % interval of the rank")
+    within = "" if low == high else tag("small", f"{low}–{high}")
     return f"<b>{value:g}</b> {within}"
 
 
@@ -128,13 +129,13 @@ def _profile(trials: Trials) -> str:
     x = Scale(1.0, CEILING, LEFT, RIGHT)
     costs = ranking.expected_cost(trials.spent, trials.hit)
     lines = ranking.profile(costs, [float(f) for f in factors]) if costs.size else np.zeros((0, points))
-    looks, grid, drawn = styles(trials.methods), {"stroke": "currentColor", "stroke_opacity": 0.18}, []
+    looks, drawn = styles(trials.methods), []
     for part in (0.0, 0.5, 1.0):
         y = bottom - part * height
-        drawn += [svg.path([(LEFT, y), (RIGHT, y)], **grid)]
+        drawn += [svg.path([(LEFT, y), (RIGHT, y)], **GRID)]
         drawn += [svg.text(f"{part:.0%}", LEFT - 5, y + 4, text_anchor="end")]
     for factor in (1.0, 10.0, 100.0, 1000.0):
-        drawn += [svg.path([(x(factor), bottom), (x(factor), TOP)], **grid)]
+        drawn += [svg.path([(x(factor), bottom), (x(factor), TOP)], **GRID)]
         drawn += [svg.text(shown(factor), x(factor), bottom + 14, text_anchor="middle")]
     words = "τ: at most so many times the cost of the best"
     drawn += [svg.text(words, (LEFT + RIGHT) / 2, bottom + 29, text_anchor="middle")]
@@ -148,7 +149,7 @@ def _profile(trials: Trials) -> str:
         f"{n}: {line[0]:.0%} at τ = 1, {line[-1]:.0%} at 1000" for n, line in zip(trials.methods, lines, strict=True)
     )
     whole = bottom + 44 + 16 * len(trials.methods)
-    return svg.document(WIDTH, whole, *drawn, label="Performance profile, cost in seconds", about=about)
+    return within(svg.document(WIDTH, whole, *drawn, label="Performance profile, cost in seconds", about=about))
 
 
 def method_url(slug: str) -> str:
