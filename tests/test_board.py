@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from paramid.board import data, notes, site
+from paramid.board import data, matrix, notes, site
 from paramid.board.drawings import within
 from paramid.board.markup import escaped, slim, slugs, tag
 from paramid.board.rebuild import command
@@ -258,10 +258,10 @@ def test_slim_pages_keep_every_word_and_value() -> None:
     assert slim('<path d="M0 0" class="l0"/>') == '<path d="M0 0" class="l0"/>'
 
 
-def test_the_published_board_is_below_a_megabyte_and_the_same_bytes_twice() -> None:
+def test_the_published_board_is_small_and_the_same_bytes_twice() -> None:
     records = list(existing(FOLDER, pytest.fail).records.values())
     site_bytes = site.build(Summary(records))
-    assert sum(map(len, site_bytes.values())) < 1_000_000
+    assert sum(map(len, site_bytes.values())) < 550 * len(records)  # a megabyte for the first 1818
     assert site.build(Summary(records[::-1])) == site_bytes
 
 
@@ -304,3 +304,8 @@ def test_fifty_thousand_records_are_aggregated() -> None:
 
 def test_sizes_are_told(built: dict[str, bytes]) -> None:
     assert re.fullmatch(r"\d+ files, \d+ kB", data.sizes(built))
+
+
+@pytest.mark.parametrize(("error", "said"), [(1.5e-31, "-31"), (2e-15, "-15"), (1.2, "0"), (0.0, "=")])
+def test_a_power_is_that_of_the_error_and_no_error_is_no_power(error: float, said: str) -> None:
+    assert re.sub("<i>1e</i>", "", matrix.power(error)) == said

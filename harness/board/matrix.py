@@ -11,7 +11,7 @@ from paramid.board.standings import badges
 from paramid.board.summary import MARKS, Cell, Summary, family
 from paramid.charts import shown
 from paramid.naming import Name
-from paramid.selection import FLOOR, endings, said
+from paramid.selection import endings, said
 from paramid.trials import KINDS
 
 
@@ -51,6 +51,7 @@ def legend() -> str:
         "2/3": "so many of its seeds",
         "·": "declined: the method said beforehand that the task is not for it",
         "blank": "not in the suite",
+        "=": "no error at all",
         "framed": "within a factor of ten of the row's best",
         "†": "CPU and GPU disagree",
     }
@@ -108,10 +109,8 @@ def _cell(cell: Cell | None, methods: dict[str, str], task_url: str, best: float
 
 
 def power(value: float) -> str:
-    """The power of ten next to an error; who listens or copies gets `1e-15`."""
-    if value <= FLOOR:
-        return "0"
-    return tag("i", "1e") + f"{round(math.log10(value)) + 0}"
+    """The power of ten next to an error, `=` for none at all; who listens or copies gets `1e-15`."""
+    return tag("i", "1e") + f"{round(math.log10(value)) + 0}" if value > 0 else "="
 
 
 def shown_error(value: float) -> str:
@@ -120,7 +119,7 @@ def shown_error(value: float) -> str:
         "–"
         if math.isinf(value)
         else "0"
-        if value <= 1e-17
+        if value <= 0
         else f"{value:.0e}".replace("e-0", "e-")
         if value < 0.01
         else shown(value)
