@@ -22,10 +22,12 @@ import subprocess
 import sys
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
 from statistics import geometric_mean, median
+from tempfile import TemporaryFile
 
 from paramid import uncertainty
 from paramid.naming import UsageError
@@ -36,6 +38,21 @@ SAME, WORSE, UNKNOWN, FAILED = "same", "worse", "cannot tell", "could not measur
 ROUNDING, GREW, SLOWER, WIDE = 1e-12, 1.5, 1.25, 2.0
 HUNGRIER, MEGABYTES = 1.2, 50.0
 LAYOUT = {"harness": "", "methods": "methods", "tasks": "tasks"}  # folder of the repository -> place in the package
+WORKER = """
+import json, sys
+from paramid import plans
+from paramid.naming import UsageError
+from paramid.record import dump
+from paramid.supervisor import Forkserver
+
+with Forkserver(1) as server:
+    for line in sys.stdin:
+        try:
+            made = dump(server.run(plans.cell(**json.loads(line)), "", {}).record.to_json())
+        except UsageError as error:
+            made = json.dumps({"status": "no record", "reason": str(error)})
+        print(made, flush=True)
+"""  # one thread a cell; words that every commit of this project has
 Json = dict[str, object]
 
 
@@ -76,18 +93,28 @@ def unpack(commit: str, folder: Path, repository: Path) -> Path:
     return package.parent
 
 
-def record(path: Path, cell: Cell) -> Json:
-    """The record of one cell by the package at `path`; a reason where there is none."""
-    limit = [] if cell.time_limit is None else ["--time-limit", str(cell.time_limit)]
-    words = [sys.executable, "-m", "paramid", "run", cell.method, cell.task, "--seed", str(cell.seed), "--json", *limit]
-    done = subprocess.run(
-        words, env={**os.environ, "PYTHONPATH": str(path)}, capture_output=True, text=True, check=False
-    )
-    try:
-        made: Json = json.loads(done.stdout)
-    except json.JSONDecodeError:
-        return {"status": "no record", "reason": (done.stderr.strip().splitlines() or ["nothing was printed"])[-1]}
-    return made
+@contextmanager
+def working(path: Path) -> Iterator[Callable[[Cell], Json]]:
+    """Runs cells by the package at `path`: gives the record of each, or a reason where there is none."""
+    words, places = [sys.executable, "-c", WORKER], {**os.environ, "PYTHONPATH": str(path)}
+    pipe = subprocess.PIPE
+    with (
+        TemporaryFile("w+") as errors,
+        subprocess.Popen(words, env=places, stdin=pipe, stdout=pipe, stderr=errors, text=True) as process,
+    ):
+
+        def record(cell: Cell) -> Json:
+            asked = {"method": cell.method, "task": cell.task, "seed": cell.seed, "time_limit": cell.time_limit}
+            if process.poll() is None:
+                print(json.dumps(asked), file=process.stdin, flush=True)
+            if process.stdout and (line := process.stdout.readline()):
+                made: Json = json.loads(line)
+                return made
+            process.wait()
+            errors.seek(0)
+            return {"status": "no record", "reason": (errors.read().splitlines() or ["nothing was printed"])[-1]}
+
+        yield record
 
 
 def played(base: Path, head: Path, cells: Sequence[Cell], rounds: int, tell: Callable[[str], object]) -> Iterator[Pair]:
@@ -95,15 +122,16 @@ def played(base: Path, head: Path, cells: Sequence[Cell], rounds: int, tell: Cal
     grouped: dict[str, list[Cell]] = {}
     for cell in cells:
         grouped.setdefault(f"{cell.method} | {cell.task}", []).append(cell)
-    for number, (name, mine) in enumerate(grouped.items(), 1):
-        tell(f"{number}/{len(grouped)} {name}")
-        pair = Pair(name)
-        for turn in range(rounds):
-            for cell in mine:
-                sides = [(pair.base, base), (pair.head, head)]
-                for side, path in sides if (turn + cell.seed) % 2 == 0 else sides[::-1]:
-                    side.setdefault(cell.seed, []).append(record(path, cell))
-        yield pair
+    with working(base) as before, working(head) as after:
+        for number, (name, mine) in enumerate(grouped.items(), 1):
+            tell(f"{number}/{len(grouped)} {name}")
+            pair = Pair(name)
+            for turn in range(rounds):
+                for cell in mine:
+                    sides = [(pair.base, before), (pair.head, after)]
+                    for side, record in sides if (turn + cell.seed) % 2 == 0 else sides[::-1]:
+                        side.setdefault(cell.seed, []).append(record(cell))
+            yield pair
 
 
 def findings(pair: Pair, quantities: Sequence[str]) -> Iterator[Finding]:

@@ -167,3 +167,21 @@ def test_the_quick_form_judges_what_no_load_changes(
     monkeypatch.setattr(regression, "played", played)
     assert cli.main(["regress", "before", "after", *words]) == code
     assert asked == [plans.suite(suite).cells()]
+
+
+def test_a_commit_that_cannot_even_start_says_why(tmp_path: Path) -> None:
+    (tmp_path / "paramid").mkdir()
+    (tmp_path / "paramid" / "__init__.py").write_text("raise OSError('broken on purpose')")
+    with regression.working(tmp_path) as record:
+        for _ in range(2):
+            assert record(CELL) == {"status": "no record", "reason": "OSError: broken on purpose"}
+
+
+def test_a_cell_that_a_commit_does_not_know_is_named_and_the_next_one_runs() -> None:
+    with regression.working(ROOT / ".none") as record:
+        unknown = record(Cell(method="nobody", task="shallow", seed=0))
+        assert (unknown["status"], "unknown method 'nobody'" in str(unknown["reason"])) == ("no record", True)
+        assert record(CELL)["status"] == "finished"
+
+
+CELL = Cell(method="truth", task="shallow:D=3,m=2", seed=0, time_limit=30)
