@@ -11,6 +11,8 @@ from types import ModuleType
 import pytest
 import torch
 
+from benchmarks import cells, growth, kernels
+from benchmarks import planted_regressions as planted
 from paramid import registry, regression
 from paramid.controls import Control
 from paramid.naming import Name
@@ -26,9 +28,6 @@ def module(name: str) -> ModuleType:
     return loaded
 
 
-cells, kernels = module("cells"), module("kernels")
-sys.modules.setdefault("benchmarks", ModuleType("benchmarks")).kernels = kernels
-growth, planted = module("growth"), module("planted_regressions")
 TRACKED = ("error", "weight_error", "output_error", "failed", "queries", "seconds", "peak_mb")
 
 

@@ -133,7 +133,7 @@ def test_ctrl_c_leaves_a_store_that_resumes(tmp_path: Path) -> None:
     assert any("[2/60]" in line for line in iter(running.stderr.readline, ""))
     running.send_signal(signal.SIGINT)
     said = running.communicate()[1]
-    assert running.returncode == 130
+    assert running.returncode == 130, said
     assert said.splitlines()[-1] == "paramid: stopped; the same command goes on from here"
     kept = Store(tmp_path / "s").records()
     assert 2 <= len(kept) < 60

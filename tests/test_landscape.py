@@ -37,7 +37,7 @@ def test_blocks_of_rows_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     problem, w, v = Problem(drawn(0, 50, 4), drawn(1, 2, 50), SQUARE), drawn(2, 2, 4, 3), drawn(3, 2, 3)
     whole, polished = point(problem, w, v), polish(problem, point(problem, w, v), most=3)
     for module in ("overparam_descent", "overparam_polish"):
-        monkeypatch.setattr(f"paramid.methods.{module}.BLOCK", 30)
+        monkeypatch.setattr(f"paramid.methods.squares.{module}.BLOCK", 30)
     again, polished_again = point(problem, w, v), polish(problem, point(problem, w, v), most=3)
     assert torch.allclose(whole.by_w, again.by_w)
     assert torch.allclose(polished.loss, polished_again.loss)
