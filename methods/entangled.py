@@ -35,6 +35,7 @@ from paramid.methods.spans.output_differences import gradients, packed_hessians
 BLOCK = 2**22  # doubles of Hessians held at once
 DROWNED = 1e-3  # noise over h²
 MISSED = 3e-4  # directions off by 1e-2 leave about 1e-3
+RATE, FEW = 0.05, 10  # times outputs, for these at least
 ROWS = 2.0  # of a full refinement, for each parameter
 REFINEMENTS = ("sgd", "full")
 
@@ -58,7 +59,7 @@ class Entangled:
     assisted: bool = False
     until: str = "network"  # or "directions", "subspace"
     refine: str = "sgd"
-    lr: float = 5e-3
+    lr: float | None = None  # the thesis' 0.005, and 0.05 / outputs where there are more than its ten
     batch: int = 64
     epochs: int = 10  # the thesis: 20 minutes
     N: int | None = None  # samples; m D²
@@ -209,11 +210,12 @@ class Entangled:
         student = LossFree.of(entangled, spec.activations)
         network = student.network()
         yield network
-        every = loss_free.descend(student, samples, run, rate=self.lr, batch=self.batch, epochs=self.epochs)
+        rate = self.lr or RATE / max(FEW, spec.outputs)  # the loss sums over outputs, and its curvature with it
+        every = loss_free.descend(student, samples, run, rate=rate, batch=self.batch, epochs=self.epochs)
         for student in sparse(every):
             network = student.network()
             if not all(bool(torch.isfinite(p).all()) for p in network.arrays().values()):
-                raise GiveUp(f"descent of rate {self.lr:g} diverged")
+                raise GiveUp(f"descent of rate {rate:g} diverged")
             yield network
         if self.refine == "full":
             x, y = sampled_refinement.first(samples, sampled_refinement.count(spec, ROWS))

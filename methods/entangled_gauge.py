@@ -46,7 +46,7 @@ class EntangledGauge:
                 raise ValueError(f"{name} is {getattr(self, name)}; at least {least} was wanted")
 
     def declines(self, spec: Spec) -> str | None:
-        """Deep, sigmoidal, with unit weights and widths that do not grow."""
+        """Deep, sigmoidal, with unit weights and few enough neurons; widths may grow."""
         widths = [w for w in spec.widths if w is not None]
         if len(widths) < len(spec.widths):
             return "needs to know the number of neurons"
@@ -61,19 +61,8 @@ class EntangledGauge:
             return "without shifts one direction for every layer but the last is invisible"
         if output_differences.hessian_step(lattices.level(spec)) > self.reach / 6:
             return f"noise {spec.noise:g} drowns second differences within {self.reach:g}"
-        return self.misshapen(spec, widths)
-
-    def misshapen(self, spec: Spec, widths: list[int]) -> str | None:
-        """Why networks of this shape are not for it, or None."""
-        d, m = spec.inputs, sum(widths)
-        for layer, (fed, width) in enumerate(zip([d, *widths[:-2]], widths[:-1], strict=True), 1):
-            if width > fed:
-                return f"layer {layer} has {width} neurons above {fed}: its weights do not follow from directions"
-        if m > (limit := d * (d - 1) // 2):
-            return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are not unique"
-        if m > (seen := d * min(spec.outputs, widths[-1])):
-            return f"{m} neurons exceed {seen} = {d} inputs times the outputs: their layers cannot be told"
-        return sampled_refinement.refusal(spec, self.rows)
+        crowded = rough_layers.crowded(spec.inputs, tuple(widths), spec.outputs)
+        return crowded or sampled_refinement.refusal(spec, self.rows)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 4."""

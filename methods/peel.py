@@ -6,9 +6,9 @@
     4. directions of all neurons above and the layers they belong to        (rough_layers, gauge_labels)
     5. a network of these layers, refined on its own, then with the first   (layered_refinement)
 
-Where the second layer is as wide as the first there is no rank to tell: stages 4 and 5 then take all layers at once in
-the original coordinates. What stage 5 cannot bring down to noise and rounding is given up: a wrong label, a wrong order
-of layers of equal width or a wrong minimum leave far more.
+Where the second layer is as wide as the first there is no rank to tell, and a first layer wider than the input has no
+inverse: stages 4 and 5 then take all layers at once in the original coordinates. What stage 5 cannot bring down to
+noise and rounding is given up: a wrong label, a wrong order of layers of equal width or a wrong minimum leave far more.
 """
 
 import math
@@ -51,7 +51,7 @@ class Peel:
                 raise ValueError(f"{name} is {getattr(self, name)}; at least {least} was wanted")
 
     def declines(self, spec: Spec) -> str | None:
-        """Deep, sigmoidal, with unit weights and widths that can be inverted."""
+        """Deep, sigmoidal, with unit weights and few enough neurons."""
         widths = known(spec)
         if len(widths) < len(spec.widths):
             return "needs to know the number of neurons"
@@ -68,15 +68,9 @@ class Peel:
 
     def misshapen(self, inputs: int, widths: tuple[int, ...], outputs: int) -> str | None:
         """Why networks of this shape are not for it, or None."""
-        for layer, (fed, width) in enumerate(zip([inputs, *widths[:-2]], widths[:-1], strict=True), 1):
-            if width > fed:
-                return f"layer {layer} has {width} neurons above {fed}: it cannot be inverted"
-        peeled = widths[1] < widths[0]
-        d, above = (widths[1], widths[1:]) if peeled else (inputs, widths)
-        if sum(above) > max(1, limit := d * (d - 1) // 2):
-            return f"{sum(above)} neurons exceed d(d-1)/2 = {limit} of the {d} inputs above: directions are not unique"
-        if len(above) > 1 and sum(above) > (seen := d * min(outputs, above[-1])):
-            return f"{sum(above)} neurons exceed {seen} = {d} inputs times the outputs: their layers cannot be told"
+        d, above = (widths[1], widths[1:]) if peels(inputs, widths) else (inputs, widths)
+        if reason := rough_layers.crowded(d, above, outputs):
+            return reason
         p = parameters(inputs, widths, outputs)
         return sizes.refusal({"normal equations": (p, p), "their factor": (p, p), "its copy": (p, p)}, sizes.room())
 
@@ -97,7 +91,7 @@ class Peel:
         p = parameters(spec.inputs, widths, spec.outputs)
         x = run.normal(math.ceil(self.rows * p / min(spec.outputs, widths[-1])), spec.inputs)
         y = oracle.query(x)
-        if widths[1] < widths[0]:
+        if peels(spec.inputs, widths):
             g = activation(spec.activation)
             rank = rank_shifts.shifts_by_rank(f, w, widths[1], g, run, noise=noise, points=self.points)
             if not rank.sure:
@@ -152,6 +146,11 @@ class Peel:
 def known(spec: Spec) -> tuple[int, ...]:
     """The hidden widths that the spec tells."""
     return tuple(w for w in spec.widths if w is not None)
+
+
+def peels(inputs: int, widths: tuple[int, ...]) -> bool:
+    """Whether the first layer can be inverted, and a rank tells its shifts."""
+    return inputs >= widths[0] > widths[1]
 
 
 def parameters(inputs: int, widths: tuple[int, ...], outputs: int) -> int:

@@ -14,7 +14,7 @@ from paramid.record import Record
 PYRAMID, FOUR = "pyramid:D=10,widths=8-5-4,output=identity", "pyramid:D=20,widths=20-14-9-6,output=identity"
 THESIS = "entangled:derivatives=exact,epochs=1,N=640,steps=300"
 NEITHER = [
-    "pyramid:D=8,widths=6-7-5-3",
+    "pyramid:D=8,widths=6-7-9-3",
     "pyramid:D=12,widths=10-6-4,shift=0",
     "pyramid:D=12,widths=10-6-4,noise=0.01",
     "shallow:D=6,m=3",
@@ -52,6 +52,12 @@ def test_gauge_identifies_within_its_ball(output: str) -> None:
     assert isinstance(weights, EntangledWeights)
     assert registry.task(task).judge(weights, teacher)["layers_right"] == 1
     assert 0.15 < oracle.furthest <= 0.2
+
+
+@pytest.mark.parametrize("widths", ["14-6-4", "9-11-5", "10-12-11-8"])
+def test_gauge_identifies_layers_wider_than_what_feeds_them(widths: str) -> None:
+    record = paramid.run("entangled-gauge", f"pyramid:D=12,widths={widths}", seed=1, throw=True, judge_inputs=100)
+    assert (record.status.name, record.metrics["exact"]) == ("FINISHED", 1)
 
 
 @pytest.mark.slow

@@ -275,6 +275,7 @@ def test_what_is_no_such_network_is_not_believed() -> None:
     [
         *("D=8,widths=6-4-3", "D=8,widths=6-4-3,output=identity", "D=12,widths=11-8-5-4", "D=8,widths=6-4-9"),
         *("D=8,widths=6-4-3,activation=erf", "D=8,widths=6-6-3", "D=8,widths=6-7-3", "D=12,widths=11-6-6-5"),
+        *("D=8,widths=10-5-4", "D=12,widths=10-12-6-6", "D=10,widths=12-11-6"),
     ],
 )
 def test_deep_networks_are_identified_to_the_last_bits(options: str) -> None:
@@ -326,10 +327,15 @@ def test_a_network_with_kinks_is_given_up() -> None:
         ({"norms": "free"}, "needs unit weight vectors"),
         ({"outer": "ones"}, "free outer weights"),
         ({"noise": 1e-3}, "noise 0.001 drowns"),
-        ({"inputs": 5}, "layer 1 has 6 neurons above 5"),
-        ({"widths": (6, 7, 4), "activations": ("tanh",) * 3 + ("identity",)}, "layer 2 has 7 neurons above 6"),
-        ({"widths": (6, 3, 3), "activations": ("tanh",) * 3 + ("identity",)}, r"6 neurons exceed d\(d-1\)/2 = 3"),
-        ({"widths": (6, 6), "outputs": 1}, "12 neurons exceed 8 = 8 inputs times the outputs"),
+        ({"inputs": 5}, None),
+        ({"widths": (7, 7, 3), "activations": ("tanh",) * 3 + ("identity",)}, None),
+        (
+            {"widths": (6, 7, 4), "activations": ("tanh",) * 3 + ("identity",)},
+            "17 neurons from layer 1 on lie in 6 dim",
+        ),
+        ({"inputs": 4}, "10 neurons from layer 1 on lie in 4 dimensions: beyond 6"),
+        ({"widths": (6, 3, 3), "activations": ("tanh",) * 3 + ("identity",)}, "lie in 3 dimensions: beyond 4"),
+        ({"widths": (6, 6), "outputs": 1}, "12 neurons from layer 1 on exceed 6 = 6 dimensions x 1 outputs"),
         ({"inputs": 10**6, "widths": (10**5, 10**3)}, "normal equations"),
     ],
 )

@@ -44,6 +44,24 @@ class Seen:
     stats: dict[str, float]
 
 
+def crowded(d: int, widths: tuple[int, ...], outputs: int) -> str | None:
+    """Why directions of these layers on d inputs, or the layers they belong to, are not unique, or None.
+
+    Directions of a layer, and of all above it, lie in as many dimensions as the narrowest up to it. p squares of them
+    that span no other square are at most d(d-1)/2, and for d ≤ 3, by the degree of that variety, one more.
+    """
+    rank = min(outputs, widths[-1])
+    for layer, width in enumerate(widths, 1):
+        p, d = sum(widths[layer - 1 :]), min(d, width)
+        if p > (limit := d * (d - 1) // 2 + (d <= 3)):
+            return f"{p} neurons from layer {layer} on lie in {d} dimensions: beyond {limit} they are not unique"
+        if len(widths) > layer and p > (seen := d * rank):
+            return (
+                f"{p} neurons from layer {layer} on exceed {seen} = {d} dimensions x {rank} outputs: no layer is told"
+            )
+    return None
+
+
 def look(
     f: Values,
     base: Tensor,
