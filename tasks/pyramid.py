@@ -136,8 +136,10 @@ class Pyramid(Task):
         return Subspace(judging.span_of_squares(found.columns[:, found.layers <= bends]))
 
     def judge(self, claim: Claim, teacher: Teacher) -> Metrics:
-        """Entangled weights have an error of their own."""
+        """Entangled weights have an error of their own, and a network has some too."""
         metrics = super().judge(claim, teacher)
+        if isinstance(claim, Network):
+            metrics |= judging.score(entangled(cast("Network", teacher)), entangled(claim))
         return {"error": metrics["entangled_error"], **metrics} if "entangled_error" in metrics else metrics
 
 

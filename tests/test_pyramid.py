@@ -109,6 +109,16 @@ def test_wrong_labels_missing_and_false_directions_are_seen() -> None:
     assert SMALL.judge(EntangledWeights(torch.zeros(8, 0, dtype=F64), torch.zeros(0, dtype=F64)), teacher)["error"] > 1
 
 
+def test_a_network_is_judged_by_its_entangled_weights_as_well() -> None:
+    teacher = SMALL.draw(2)
+    metrics = SMALL.judge(teacher, teacher)
+    assert (metrics["error"], metrics["entangled_error"], metrics["layers_right"]) == (0, 0, 1)
+    turned = torch.cat([-teacher.weights[0][:, :1], teacher.weights[0][:, 1:]], 1)
+    wrong = SMALL.judge(teacher.with_layers([turned, *teacher.weights[1:]], teacher.biases), teacher)
+    assert wrong["error"] == wrong["weight_error"] != wrong["entangled_error"] > 1
+    assert (wrong["entangled_error_1"], wrong["layers_right"]) == (0, pytest.approx(8 / 13))
+
+
 @pytest.mark.parametrize(
     ("columns", "layers", "match"),
     [
