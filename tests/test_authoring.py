@@ -63,7 +63,7 @@ def test_new_replaces_nothing(tmp_path: Path) -> None:
 
 
 def test_the_method_of_the_document_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    source = re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL)[0]
+    source, test = re.findall(r"```python\n(.*?)```", DOCUMENT, flags=re.DOTALL)
     assert source.count("\n") <= 40
     file = tmp_path / "random_restarts.py"
     file.write_text(source)
@@ -72,6 +72,10 @@ def test_the_method_of_the_document_runs(tmp_path: Path, capsys: pytest.CaptureF
     table = capsys.readouterr().out.splitlines()[2:]
     assert {(row.split()[1], row.split()[2]) for row in table} == {("random-restarts", "1/1"), ("spm", "1/1")}
     assert main(["check", "random-restarts"]) == 0
+    (tmp_path / "test_random_restarts.py").write_text(test)
+    words = [sys.executable, "-m", "pytest", "-q", "test_random_restarts.py"]
+    done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
 
 
 def test_a_guest_runs_beside_the_methods_of_a_suite(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
