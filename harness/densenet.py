@@ -161,4 +161,6 @@ class DenseNet(Claim):
             return f"{self.inputs} inputs, 1 output; {spec.inputs} and {spec.outputs} were wanted"
         if self.depth > len(spec.widths) + 1:
             return f"{self.depth} layers claimed, the teacher has {len(spec.widths) + 1}"
+        if not all(a > 0 for a in self.alphas):
+            return f"alphas are {', '.join(f'{a:g}' for a in self.alphas)}; positive numbers were wanted"
         return None

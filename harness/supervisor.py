@@ -288,6 +288,9 @@ class Watch:
 
     def _kill(self, status: Status, why: str = "") -> None:
         self._killed, self._why = status, why
-        if self._pid:
+        if not self._pid:  # the server ends what nobody listens to
+            self._exit = -signal.SIGKILL
+            return
+        for end in (os.killpg, os.kill):  # a child that has just been born leads no group yet
             with suppress(ProcessLookupError):
-                os.killpg(self._pid, signal.SIGKILL)
+                end(self._pid, signal.SIGKILL)

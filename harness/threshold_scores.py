@@ -29,22 +29,22 @@ def units_of(claim: Claim) -> Units | None:
 
 
 def score(teacher: Thresholded, claim: Units, *, even: bool, bare: bool) -> tuple[Metrics, float]:
-    """Errors of units matched up to sign, and the largest of them; of directions alone with `bare`."""
-    truth, length = teacher.units, claim.columns.norm(dim=0)
-    length = torch.where(length > 0, length, torch.ones_like(length))
-    a, b = unit(truth.columns), unit(claim.columns)
-    metrics = judging.score_directions(a, b)
-    metrics["angle_error"] = 2 * math.asin(min(metrics["weight_error"] / 2, 1.0))
+    """Errors of units matched up to sign, and the largest of them; of directions alone with `bare`.
+
+    Weights are compared at length 1 where the length of a unit's weights is free, as they are elsewhere.
+    """
+    truth, claim = teacher.units.at_unit_length(teacher.unit), claim.at_unit_length(teacher.unit)
+    directions = judging.score_directions(unit(truth.columns), unit(claim.columns))
+    metrics = directions if bare else judging.score_directions(truth.columns, claim.columns)
+    metrics["angle_error"] = 2 * math.asin(min(directions["weight_error"] / 2, 1.0))
     if bare:
         return metrics, metrics["weight_error"]
-    rows, cols, signs = judging.match(a, b, None)
-    scale = length[cols] if teacher.unit == "relu" else torch.ones_like(length[cols])
-    found = claim.thresholds[cols] / (length[cols] if teacher.unit in ("relu", "step") else 1.0)
-    missing = len(rows) < a.shape[1]
-    metrics["threshold_error"] = largest(truth.thresholds[rows] - found, missing)
-    metrics["coefficient_error"] = largest(truth.coefficients[rows] - claim.coefficients[cols] * scale, missing)
+    rows, cols, signs = judging.match(truth.columns, claim.columns, None)
+    missing = len(rows) < truth.columns.shape[1]
+    metrics["threshold_error"] = largest(truth.thresholds[rows] - claim.thresholds[cols], missing)
+    metrics["coefficient_error"] = largest(truth.coefficients[rows] - claim.coefficients[cols], missing)
     right = torch.ones_like(signs) if even else (signs > 0).to(signs)
-    metrics["sign_accuracy"] = float(right.sum()) / a.shape[1]
+    metrics["sign_accuracy"] = float(right.sum()) / truth.columns.shape[1]
     names = ("weight_error", "threshold_error", "coefficient_error")
     return metrics, max(metrics[name] for name in names)
 
@@ -56,7 +56,8 @@ def largest(gaps: Tensor, missing: bool) -> float:
 
 def polynomial_error(truth: Thresholded, claim: Thresholded) -> float:
     """Max |P - P̂| over points of [0, 1]^m, with claimed units in the true ones' order and others at 0."""
-    rows, cols, _ = judging.match(unit(truth.columns), unit(claim.columns), None)
+    truth, claim = truth.at_unit_length(), claim.at_unit_length()
+    rows, cols, _ = judging.match(truth.columns, claim.columns, None)
     m = len(truth.thresholds)
     x = torch.rand(PROBES, m, generator=streams.generator(0, "polynomial"), device="cpu", dtype=torch.float64)
     y = x.new_zeros(PROBES, len(claim.thresholds)).index_copy(1, cols, x[:, rows])

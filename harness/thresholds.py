@@ -43,6 +43,7 @@ UNITS: Mapping[str, Callable[[Tensor, float], Tensor]] = {
     "cosh": lambda a, rate: torch.cosh(rate * a),
 }
 EVEN = ("abs", "cosh")
+DEGREES = {"step": 0, "relu": 1, "abs": 1}  # k of u(λa) = λ^k u(a), λ > 0: the length of w_i is free there and nowhere else
 BLOCK = 2**20  # doubles of one factor of (2)
 
 
@@ -61,6 +62,11 @@ class Units(Claim):
             came = f"columns {tuple(self.columns.shape)}, coefficients {tuple(self.coefficients.shape)}"
             return f"{came} beside {k} thresholds; ({spec.inputs}, {k}) and ({k},) were wanted"
         return f"{k} units claimed, the teacher has {most}" if most is not None and k > most else None
+
+    def at_unit_length(self, unit: str) -> Units:
+        """The same units over weights of length 1, where their length is free."""
+        length, gain = lengths(self.columns, unit)
+        return Units(self.columns / length, self.thresholds / length, self.coefficients * gain)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +92,17 @@ class Thresholded(Claim):
         shape = (len(self.scales), len(self.thresholds))
         if self.constants.shape != shape or self.slopes.shape != shape:
             return f"factors {tuple(self.constants.shape)} and {tuple(self.slopes.shape)}; {shape} were wanted"
+        unit, rate = getattr(spec, "unit", self.unit), getattr(spec, "rate", self.rate)
+        if (self.unit, self.rate) != (unit, rate):
+            return f"units are {self.unit!r} of rate {self.rate:g}; {unit!r} of rate {rate:g} were wanted"
         return self.units.misfit(spec)
+
+    def at_unit_length(self) -> Self:
+        """The same function over weights of length 1, where their length is free."""
+        length, gain = lengths(self.columns, self.unit)
+        return replace(
+            self, columns=self.columns / length, thresholds=self.thresholds / length, slopes=self.slopes * gain
+        )
 
     def to(self, device: torch.device | str) -> Self:
         """The same function elsewhere."""
@@ -139,6 +155,13 @@ class Thresholded(Claim):
     def linear(self) -> bool:
         """Whether no term has two variables."""
         return bool(((self.slopes != 0).sum(dim=1) <= 1).all())
+
+
+def lengths(columns: Tensor, unit: str) -> tuple[Tensor, Tensor]:
+    """The lengths of columns, and the factors that u gains by them; ones where lengths are not free, and for zeros."""
+    length = columns.norm(dim=0)
+    length = torch.where((length > 0) & (unit in DEGREES), length, 1.0)
+    return length, length ** DEGREES.get(unit, 0)
 
 
 def monomials(members: Tensor) -> tuple[Tensor, Tensor]:

@@ -166,8 +166,8 @@ class Threshold(Task):
             worst = max(worst, told["polynomial_error"])
         if not isinstance(claim, Directions):
             right = told["sign_accuracy"] == 1 and max(told["threshold_error"], told["coefficient_error"]) < 0.1
-            sharp = told["weight_error"] < judging.CLOSE and not told["excess"]
-            told |= {"identified": float(right and sharp), "exact": float(worst < judging.EXACT and sharp)}
+            right = right and told["weight_error"] < judging.CLOSE and not told["excess"]
+            told |= {"identified": float(right), "exact": float(right and worst < judging.EXACT)}
         return self.headed({**told, **metrics})
 
 

@@ -39,6 +39,14 @@ def test_the_last_judged_claim_is_kept(how: str, records: dict[str, Record]) -> 
     assert {"weight_error", "output_error"} <= set(records[how].metrics)
 
 
+def test_a_cell_that_is_stopped_before_it_is_born_does_not_run() -> None:
+    planned = cell("misbehaving", TASK, seed=0)
+    with Forkserver(threads=1) as server:
+        server.stop()
+        record = server.run(planned, planned.key(), {}).record
+    assert (record.status, record.claims) == (paramid.Status.INTERRUPTED, ())
+
+
 def test_reasons_and_traces_tell(records: dict[str, Record]) -> None:
     assert records["raises"].reason == "RuntimeError: planned"
     assert "in _raises" in records["raises"].traceback

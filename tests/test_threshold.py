@@ -134,6 +134,20 @@ def test_the_scale_of_a_relu_unit_is_free() -> None:
     assert judged(Units(2 * truth.columns, 2 * truth.thresholds, truth.coefficients / 2), text)["exact"] == 1
 
 
+@pytest.mark.parametrize(("unit", "degree"), [("step", 0), ("relu", 1), ("abs", 1)])
+def test_weights_of_any_length_are_the_same_function_where_units_allow(unit: str, degree: int) -> None:
+    text = f"threshold:D=3,m=2,t={0 if unit == 'abs' else 2},activation={unit},polynomial=monotone"
+    truth, by = registry.task(text).draw(0), torch.tensor([3.0, 0.5], dtype=F64)
+    longer = replace(truth, columns=truth.columns * by, thresholds=truth.thresholds * by)
+    assert judged(replace(longer, slopes=truth.slopes / by**degree), text)["exact"] == 1
+    assert judged(longer, text)["exact"] == (degree == 0)
+
+
+def test_units_of_another_kind_are_no_claim() -> None:
+    task = registry.task("threshold:D=4,m=3")
+    assert "'step' of rate 1 were wanted" in str(replace(task.draw(0), unit="relu").problem(task.spec))
+
+
 def test_a_polynomial_is_judged_as_a_function() -> None:
     teacher = registry.task("threshold:D=4,m=3").draw(0)
     sets = subsets(3, range(1, 4), teacher.columns)  # 1 - Π(1 - X_i), multiplied out

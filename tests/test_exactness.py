@@ -1,0 +1,49 @@
+"""What the judge calls exact computes what the teacher computes, whatever was changed."""
+
+from collections.abc import Iterator
+
+import pytest
+import torch
+
+from paramid import registry
+from paramid.claims import Claim
+from paramid.judging import Unjudgeable
+from paramid.streams import generator
+
+OTHERS = (
+    *("threshold:D=4,m=3,activation=relu,polynomial=linear", "threshold:D=4,m=3,activation=sigmoid,polynomial=pairs"),
+    *("threshold:D=4,m=3,t=0,activation=abs,polynomial=monotone", "threshold:D=4,m=3,t=0,activation=cosh"),
+    *("shallow:D=4,m=3,outer=free", "shallow:D=4,m=3,activation=softplus", "quadratic:D=4,k=3,instances=2"),
+)
+TASKS = [f"{name}:{registry.task(name).corners[0]}" for name in registry.BUILT_IN["tasks"]] + list(OTHERS)
+
+
+def changed(truth: Claim, spec: object) -> Iterator[tuple[str, Claim]]:
+    """The truth with the first column of one of its arrays turned round, lengthened or made to vanish."""
+    for name, array in truth.arrays().items():
+        if name.startswith("J"):  # which layers a layer sees: no numbers to scale
+            continue
+        for factor in (-1.0, 3.0, 0.0):
+            scale = torch.ones_like(array).index_fill_(-1, torch.tensor([0]), factor)
+            yield f"{factor:g} {name}", type(truth).restore({**truth.arrays(), name: array * scale}, spec)
+
+
+@pytest.mark.parametrize("text", TASKS)
+def test_what_is_exact_is_the_same_function(text: str) -> None:
+    task = registry.task(text)
+    teacher = task.draw(0)
+    x = torch.randn(500, task.spec.inputs, generator=generator(0, "probe"), dtype=torch.float64)
+    seen = 0
+    for kind in task.kinds:
+        truth = task.truth(teacher, kind)
+        if not callable(truth):
+            continue
+        for change, claim in changed(truth, task.spec):
+            try:
+                exact = not claim.problem(task.spec) and task.judge(claim, teacher)["exact"] == 1
+            except Unjudgeable:
+                exact = False
+            gap = float((claim(x) - teacher(x)).abs().max()) if exact else 0.0
+            assert gap <= 1e-6 * float(teacher(x).abs().max()), change
+            seen += 1
+    assert seen >= 6
