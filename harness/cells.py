@@ -112,8 +112,6 @@ class Performance:
     def hear(self, claim: object) -> None:
         """Check, judge and report one claim."""
         self.emit({"event": "judging"}, b"")
-        if not isinstance(claim, Claim):
-            raise judging.Unjudgeable(f"yielded a {type(claim).__name__}; a claim was wanted")
         claim, stats = taken(claim, self.task.spec)
         metrics = self.task.judge(claim, self.teacher)
         stored = claim.arrays()
@@ -182,8 +180,10 @@ def obstacles_of(teacher: Teacher) -> tuple[str, ...]:
     return obstacles(teacher) if isinstance(teacher, Network) else ()
 
 
-def taken(claim: Claim, spec: Spec) -> tuple[Claim, dict[str, float]]:
+def taken(claim: object, spec: Spec) -> tuple[Claim, dict[str, float]]:
     """A copy of a claim that can be judged, and the method's own words as numbers."""
+    if not isinstance(claim, Claim):
+        raise judging.Unjudgeable(f"yielded a {type(claim).__name__}; a claim was wanted")
     try:
         problem = claim.problem(spec)
         stats = {str(name): float(value) for name, value in claim.stats.items()}

@@ -100,7 +100,7 @@ def check(method: str | type[object], tell: Callable[[str], None] = lambda _: No
 
 
 def _checked_here(cls: type[object]) -> Checked:
-    name = cls.__name__.lower()
+    name = f"{cls.__name__.lower()}-here"  # a registered method may have the same
     registry.add_class("methods", name, cls)
     method = registry.method(name)
     findings = [*_form(method), *_declines(method)]

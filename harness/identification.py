@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from operator import index
 from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from paramid import judging, registry, streams
-from paramid.cells import ending
+from paramid import activations, judging, registry, streams
+from paramid.cells import ending, taken
 from paramid.claims import Claim
-from paramid.contracts import Run
+from paramid.contracts import Method, Run
 from paramid.controls import Control
 from paramid.identifiability import obstacles
 from paramid.naming import UsageError
@@ -38,7 +39,7 @@ class Found:
     network: Network | None
     status: Status
     reason: str
-    claims: tuple[Claim, ...]
+    claims: tuple[Claim, ...] = field(repr=False)
     queries: int
     samples: int
     seconds: float
@@ -67,23 +68,21 @@ def identify(
     (rows, 1) or (rows, outputs). With `outer="ones"` outer weights are 1, weight vectors have length 1 and there is no
     output bias, unless `norms` and `output_bias` say otherwise; with `outer="free"` all are free.
     """
-    if outer not in ("ones", "free"):
-        raise UsageError(f"outer is {outer!r}; ones or free was wanted")
-    pinned = outer == "ones"
-    widths = (neurons,) if neurons is None or isinstance(neurons, int) else tuple(neurons)
-    if inputs < 1 or outputs < 1 or any(w is not None and w < 1 for w in widths):
-        raise UsageError(f"{inputs} inputs, {widths} neurons, {outputs} outputs; at least 1 of each was wanted")
-    spec = Spec(
-        inputs=inputs,
-        widths=widths,
-        outputs=outputs,
-        activations=(activation,) * len(widths) + ("identity",),
-        outer=outer,
-        norms=norms or ("unit" if pinned else "free"),
-        output_bias=output_bias or ("zero" if pinned else "free"),
-        shift=shift,
-        precision=precision_of(f),
-    )
+    widths = tuple(neurons) if isinstance(neurons, Iterable) else (neurons,)
+    try:
+        spec = Spec(
+            inputs=index(inputs),
+            widths=tuple(None if width is None else index(width) for width in widths),
+            outputs=index(outputs),
+            activations=(activations.activation(activation).name,) * len(widths) + ("identity",),
+            outer=outer,
+            norms=norms or ("unit" if outer == "ones" else "free"),
+            output_bias=output_bias or ("zero" if outer == "ones" else "free"),
+            shift=shift,
+            precision=precision_of(f),
+        )
+    except (TypeError, ValueError) as error:
+        raise UsageError(str(error)) from error
     chosen = registry.method(method)
     if isinstance(chosen, Control):
         raise UsageError(f"{method} is a control: it needs the teacher itself")
@@ -95,21 +94,30 @@ def identify(
         return Found(None, Status.DECLINED, reason, (), box.rows, 0, 0.0, (), float("nan"))
     cpu = torch.device("cpu")
     oracle = CountingOracle(box, spec, access=chosen.access, seed=seed, device=cpu, query_limit=query_limit)
+    begin = time.perf_counter()
+    claims, status, reason = listen(chosen, oracle, seed)
+    seconds = time.perf_counter() - begin
+    network = next((c for c in reversed(claims) if isinstance(c, Network)), None)
+    residual = box.residual(network, seed) if network is not None else float("nan")
+    samples = oracle.usage.samples
+    named = obstacles(network) if network is not None else ()
+    return Found(network, status, reason, tuple(claims), box.rows - samples, samples, seconds, named, residual)
+
+
+def listen(method: Method, oracle: CountingOracle, seed: int) -> tuple[list[Claim], Status, str]:
+    """The claims until the method ends, and how it ended; what it raises of its own leaves."""
     claims: list[Claim] = []
-    status, reason, begin = Status.FINISHED, "", time.perf_counter()
     try:
-        claims.extend(chosen.identify(oracle, Run.seeded(seed)))
+        for claim in method.identify(oracle, Run.seeded(seed)):
+            claims.append(taken(claim, oracle.spec)[0])
+    except judging.Unjudgeable as error:
+        return claims, Status.MALFORMED_CLAIM, str(error)
     except Exception as error:
         status, reason = ending(error)
         if status is Status.RAISED:
             raise
-    seconds = time.perf_counter() - begin
-    network = next((c for c in reversed(claims) if isinstance(c, Network)), None)
-    residual = box.residual(network, seed) if network is not None else float("nan")
-    status = Status.NO_ANSWER if status is Status.FINISHED and not claims else status
-    samples = oracle.usage.samples
-    named = obstacles(network) if network is not None else ()
-    return Found(network, status, reason, tuple(claims), box.rows - samples, samples, seconds, named, residual)
+        return claims, status, reason
+    return claims, Status.FINISHED if claims else Status.NO_ANSWER, ""
 
 
 def precision_of(f: object) -> str:

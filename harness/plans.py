@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from itertools import product
-from typing import Any
+from operator import index
+from typing import Any, TypedDict, Unpack
 
 from paramid import keys, naming, registry, sizes
 from paramid.naming import Name, UsageError
@@ -29,6 +30,14 @@ class Cell:
     memory_limit: float | None = None  # MB
     judge_inputs: int = 10_000
     plugins: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        try:
+            object.__setattr__(self, "seed", index(self.seed))  # numpy's integers become Python's
+        except TypeError:
+            raise UsageError(f"seed is {self.seed!r}; a whole number from 0 was wanted") from None
+        if self.seed < 0:
+            raise UsageError(f"seed is {self.seed}; a whole number from 0 was wanted")
 
     @property
     def budget(self) -> dict[str, float | None]:
@@ -61,17 +70,29 @@ def _identity(group: str, text: str) -> dict[str, object]:
     }
 
 
-def cell(method: str, task: str, **options: Any) -> Cell:
+class Limits(TypedDict, total=False):
+    """What may be granted to a cell."""
+
+    time_limit: float | None
+    query_limit: int | None
+    memory_limit: float | None
+    judge_inputs: int
+
+
+def cell(method: str, task: str, *, seed: int = 0, device: str = "cpu", **limits: Unpack[Limits]) -> Cell:
     """A cell with canonical names; a UsageError says what is wrong with them."""
+    for name in limits:
+        if name not in Limits.__annotations__:
+            raise UsageError(f"unknown limit {name!r}; {naming.suggestion(name, Limits.__annotations__)}")
     made = Cell(
         method=registry.canonical("methods", method),
         task=registry.canonical("tasks", task),
+        seed=seed,
+        device=device,
         plugins=registry.plugin_files(),
-        **options,
+        **limits,
     )
-    if made.seed < 0:
-        raise UsageError(f"seed is {made.seed}; a whole number from 0 was wanted")
-    for name in ("time_limit", "query_limit", "memory_limit", "judge_inputs"):
+    for name in Limits.__annotations__:
         value = getattr(made, name)
         if value is not None and not 0 < value < math.inf:
             raise UsageError(f"{name} is {value}; a positive number was wanted")

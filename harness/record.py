@@ -83,6 +83,7 @@ class Record:
                 **values,
                 "status": Status.named(values["status"]),
                 "metrics": numbers(values.get("metrics", {})),
+                "stats": numbers(values.get("stats", {})),
                 "claims": stages,
                 "obstacles": tuple(values.get("obstacles", ())),
             }

@@ -181,6 +181,8 @@ def _offered(module: ModuleType, group: str, file: str | Path) -> dict[str, type
 def add_class(group: str, name: str, cls: type[object]) -> None:
     """Register a class of this process, such as one of a notebook; other processes cannot see it."""
     place = f"{cls.__module__}:{cls.__qualname__}"
+    if (taken := names(group).get(name, place)) != place:
+        raise UsageError(f"{group[:-1]} {name!r} is taken by {taken.partition(':')[0]}")
     _plugins[group][name], _classes[place] = place, cls
 
 

@@ -9,11 +9,11 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from paramid import plans, provenance
 from paramid.naming import UsageError
-from paramid.plans import Cell
+from paramid.plans import Cell, Limits
 from paramid.progress import Progress, Silent
 from paramid.record import Record
 from paramid.status import Status
@@ -37,11 +37,12 @@ def run(
     device: str = "cpu",
     store: str | Path | None = None,
     throw: bool = False,
-    **limits: Any,
+    **limits: Unpack[Limits],
 ) -> Record:
     """Run one method before one teacher and judge what it claims.
 
-    `throw=True` runs it in this process, without isolation, and lets its errors out: for tests and debuggers.
+    `throw=True` runs it in this process, without isolation or limits of time and memory, and lets its errors out: for
+    tests and debuggers.
 
     Examples
     --------
@@ -62,7 +63,7 @@ def outcome(
     device: str = "cpu",
     store: str | Path | None = None,
     throw: bool = False,
-    **limits: Any,
+    **limits: Unpack[Limits],
 ) -> Outcome:
     """`run`, with the last claim's bytes beside the record."""
     threads = provenance.cores()
@@ -94,8 +95,8 @@ def compare(
     import pandas as pd
 
     session = Session.planned(
-        methods, tasks, range(seeds) if isinstance(seeds, int) else seeds, suite=suite, store=store, workers=workers,
-        **options,
+        methods, tasks, seeds if isinstance(seeds, Iterable) else range(seeds), suite=suite, store=store,
+        workers=workers, **options,
     )  # fmt: skip
     session.play(Silent())
     return pd.DataFrame([row(r) for r in session.results()])

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import ClassVar
 
 
 class Access(Enum):
@@ -37,6 +38,25 @@ class Spec:
     noise: float = 0.0  # standard deviation added to every value
     precision: str = "float64"  # "float32": every value is rounded to it
     within: float | None = None  # where given, every coordinate of a sample is conditioned on ±within
+
+    CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
+        "outer": ("ones", "free"),
+        "norms": ("unit", "free"),
+        "output_bias": ("zero", "free"),
+        "precision": ("float64", "float32"),
+    }
+
+    def __post_init__(self) -> None:
+        for name, choices in self.CHOICES.items():
+            if (value := getattr(self, name)) not in choices:
+                raise ValueError(f"{name} is {value!r}; {' or '.join(choices)} was wanted")
+        for name in ("inputs", "outputs"):
+            if not getattr(self, name) >= 1:
+                raise ValueError(f"{name} is {getattr(self, name)}; at least 1 was wanted")
+        if any(width is not None and width < 1 for width in self.widths):
+            raise ValueError(f"widths are {self.widths}; at least 1 neuron each, or None, was wanted")
+        if not (self.shift >= 0 and self.noise >= 0):
+            raise ValueError(f"shift is {self.shift} and noise {self.noise}; neither is below 0")
 
     @property
     def activation(self) -> str:

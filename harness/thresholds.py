@@ -43,7 +43,11 @@ UNITS: Mapping[str, Callable[[Tensor, float], Tensor]] = {
     "cosh": lambda a, rate: torch.cosh(rate * a),
 }
 EVEN = ("abs", "cosh")
-DEGREES = {"step": 0, "relu": 1, "abs": 1}  # k of u(λa) = λ^k u(a), λ > 0: the length of w_i is free there and nowhere else
+DEGREES = {
+    "step": 0,
+    "relu": 1,
+    "abs": 1,
+}  # k of u(λa) = λ^k u(a), λ > 0: the length of w_i is free there and nowhere else
 BLOCK = 2**20  # doubles of one factor of (2)
 
 

@@ -145,12 +145,16 @@ def made_here(record: Record) -> bool:
 
 def cell_of(record: Record) -> Cell:
     """The cell that made a record."""
-    limits = {"seconds": "time_limit", "queries": "query_limit", "memory_mb": "memory_limit"}
-    budget = {limits[name]: value for name, value in record.budget.items() if name in limits}
-    if (queries := budget.get("query_limit")) is not None:
-        budget["query_limit"] = int(queries)
+    budget, queries = record.budget, record.budget.get("queries")
     return plans.cell(
-        record.method, record.task, seed=record.seed, device=record.device, judge_inputs=record.judge_inputs, **budget
+        record.method,
+        record.task,
+        seed=record.seed,
+        device=record.device,
+        time_limit=budget.get("seconds"),
+        query_limit=None if queries is None else int(queries),
+        memory_limit=budget.get("memory_mb"),
+        judge_inputs=record.judge_inputs,
     )
 
 

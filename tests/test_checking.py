@@ -92,6 +92,14 @@ def test_a_class_is_looked_at_here(form: str) -> None:
     assert "FAIL" in str(checked)
 
 
+def test_a_class_is_checked_and_not_what_has_its_name() -> None:
+    parts = {name: getattr(Defective, name) for name in ("access", "version", "identify", "claims")}
+    broken = {"how": "none", "__annotations__": {"how": str}, "declines": lambda self, spec: "", **parts}
+    checked = paramid.check(dataclass(frozen=True)(type("Sgd", (), broken)))
+    assert "declines" in {f.probe for f in checked.problems}
+    assert type(registry.method("sgd")).__name__ != "Sgd"
+
+
 def test_a_control_is_not_checked() -> None:
     with pytest.raises(UsageError, match="truth is a control"):
         paramid.check("truth")

@@ -8,11 +8,13 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import paramid
 from paramid import Status, plans
+from paramid.naming import UsageError
 from paramid.progress import Lines, Silent
 from paramid.runner import Session
 from paramid.store import Store
@@ -45,6 +47,24 @@ def test_a_comparison_is_a_frame_and_runs_once(tmp_path: Path) -> None:
     assert set(frame["status"]) == {"finished"}
     assert (frame[frame.method == "truth"]["error"] == 0).all()
     assert play(tmp_path / "s") == 0
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "0", None])
+def test_a_seed_is_a_whole_number(seed: object) -> None:
+    with pytest.raises(UsageError, match="a whole number from 0 was wanted"):
+        plans.cell("spm", "shallow:D=5,m=2", seed=seed)
+    with pytest.raises(UsageError, match="a whole number from 0 was wanted"):
+        plans.grid(["spm"], ["shallow:D=5,m=2"], [0, seed])
+
+
+def test_integers_of_numpy_are_integers(tmp_path: Path) -> None:
+    assert plans.cell("spm", "shallow:D=5,m=2", seed=np.int64(3)) == plans.cell("spm", "shallow:D=5,m=2", seed=3)
+    assert len(paramid.compare(["truth"], ["shallow:D=5,m=2"], np.int64(2), store=tmp_path)) == 2
+
+
+def test_an_unknown_limit_is_named() -> None:
+    with pytest.raises(UsageError, match="unknown limit 'tme_limit'; did you mean time_limit"):
+        paramid.run("truth", "shallow:D=5,m=2", tme_limit=3)
 
 
 def test_retry_and_fresh_run_again(tmp_path: Path) -> None:

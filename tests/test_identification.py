@@ -1,13 +1,17 @@
 """`paramid.identify`: somebody's own function, counted to the row."""
 
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
 import paramid
+from paramid import registry
 from paramid.identification import BadFunction
+
+registry.add_plugin(Path(__file__).with_name("misbehaving.py"))
 
 RNG = np.random.default_rng(5)
 W = RNG.normal(size=(6, 4))
@@ -61,6 +65,37 @@ def test_a_torch_module_gets_tensors_of_its_own_type(dtype: torch.dtype) -> None
 def test_a_residual_says_that_f_is_no_such_network() -> None:
     found = paramid.identify(lambda x: np.sin(3 * x).sum(1), inputs=3, neurons=2, method="sgd:N=200,steps=200")
     assert found.residual > 0.3
+
+
+@pytest.mark.parametrize("how", ["nan", "shape", "too_many", "no_claim", "numpy"])
+def test_what_is_no_claim_is_a_status(how: str) -> None:
+    found = paramid.identify(Watched(), inputs=6, neurons=4, method=f"misbehaving:how={how}")
+    assert found.status is paramid.Status.MALFORMED_CLAIM
+    assert "wanted" in found.reason or "non-finite" in found.reason or "claimed" in found.reason
+    assert len(found.claims) == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"norms": "units"}, "norms is 'units'; unit or free was wanted"),
+        ({"output_bias": "none"}, "output_bias is 'none'"),
+        ({"outer": "one"}, "outer is 'one'"),
+        ({"shift": -1}, "shift is -1"),
+        ({"inputs": 0}, "inputs is 0; at least 1 was wanted"),
+        ({"neurons": (4, 0)}, r"widths are \(4, 0\)"),
+        ({"activation": "sine"}, "unknown activation 'sine'"),
+    ],
+)
+def test_options_without_sense_are_refused(options: dict[str, object], said: str) -> None:
+    with pytest.raises(paramid.naming.UsageError, match=said):
+        paramid.identify(Watched(), **{"inputs": 6, "neurons": 4, **options})
+
+
+def test_numpy_counts_are_counts() -> None:
+    found = paramid.identify(Watched(), inputs=np.int64(6), neurons=np.int64(4), method="spm:refine=none")
+    assert found.status is paramid.Status.FINISHED
+    assert "claims" not in repr(found)
 
 
 def test_a_spent_budget_is_a_status() -> None:
