@@ -55,7 +55,7 @@ for name in ("weight_error", "bias_error_max", "outer_error"):
 # The method vouches for what it says, to an error that it estimates itself.
 print(f"error_bound {found.network.stats['error_bound']:.0e}")
 
-# A float32 module gives seven digits, and is found to about six; its copy in float64 is found to the last bit.
+# A float32 module gives seven digits, and is found to about six; its copy in float64 is found to rounding.
 single = trained(nn.Tanh()).float()
 found = identified(single)
 scores = paramid.judge(parameters(single), found.network)

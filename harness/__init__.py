@@ -23,10 +23,17 @@ if TYPE_CHECKING:
     from paramid.contracts import Method as Method
     from paramid.contracts import Run as Run
     from paramid.contracts import Task as Task
+    from paramid.densenet import DenseNet as DenseNet
     from paramid.identifiability import obstacles as obstacles
+    from paramid.identification import BadFunction as BadFunction
     from paramid.identification import Found as Found
     from paramid.identification import identify as identify
+    from paramid.judging import Metrics as Metrics
+    from paramid.judging import Teacher as Teacher
+    from paramid.judging import Unjudgeable as Unjudgeable
+    from paramid.naming import UsageError as UsageError
     from paramid.network import Network as Network
+    from paramid.oracle import AccessRefused as AccessRefused
     from paramid.oracle import BudgetSpent as BudgetSpent
     from paramid.oracle import Oracle as Oracle
     from paramid.oracle import Samples as Samples
@@ -37,25 +44,36 @@ if TYPE_CHECKING:
     from paramid.runner import run as run
     from paramid.scoring import judge as judge
     from paramid.spec import Access as Access
+    from paramid.spec import HierarchySpec as HierarchySpec
+    from paramid.spec import LearnerSpec as LearnerSpec
     from paramid.spec import Spec as Spec
+    from paramid.spec import ThresholdSpec as ThresholdSpec
     from paramid.status import Status as Status
+    from paramid.thresholds import Thresholded as Thresholded
+    from paramid.thresholds import Units as Units
 
 __version__ = "0.1.0"
 
 # name -> module that defines it; a test keeps this equal to the imports above.
 EXPORTS = {
     "Access": "spec",
+    "AccessRefused": "oracle",
     "Activation": "activations",
+    "BadFunction": "identification",
     "BudgetSpent": "oracle",
     "Checked": "checking",
     "Claim": "claims",
+    "DenseNet": "densenet",
     "Directions": "claims",
     "EntangledWeights": "claims",
     "Found": "identification",
     "Function": "claims",
     "GiveUp": "contracts",
     "Gram": "claims",
+    "HierarchySpec": "spec",
+    "LearnerSpec": "spec",
     "Method": "contracts",
+    "Metrics": "judging",
     "Network": "network",
     "Oracle": "oracle",
     "Record": "record",
@@ -65,6 +83,12 @@ EXPORTS = {
     "Status": "status",
     "Subspace": "claims",
     "Task": "contracts",
+    "Teacher": "judging",
+    "ThresholdSpec": "spec",
+    "Thresholded": "thresholds",
+    "Units": "thresholds",
+    "Unjudgeable": "judging",
+    "UsageError": "naming",
     "activation": "activations",
     "check": "checking",
     "compare": "runner",

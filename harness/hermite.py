@@ -26,7 +26,7 @@ from torch import Tensor
 
 from paramid.activations import activation as named
 
-NODES = 200  # of the quadrature for c_k: 1e-14 for the smooth activations at l, |b| up to 2
+NODES = 200  # of the quadrature for c_k: right to 1e-14 for l = 1 and |b| up to 2; tanh at l = 2 to 2e-9 only
 
 
 def polynomials(z: Tensor, order: int) -> list[Tensor]:

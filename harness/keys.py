@@ -42,13 +42,6 @@ def transitive(module: str) -> frozenset[str]:
     return frozenset(reached)
 
 
-def forget() -> None:
-    """Read sources anew; they are otherwise read once a process."""
-    source_hash.cache_clear()
-    _source.cache_clear()
-    _imports.cache_clear()
-
-
 @cache
 def _source(module: str) -> str:
     path = _path(module)

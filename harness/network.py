@@ -40,6 +40,9 @@ class Network(Claim):
                 f"{depth} weights, {len(self.biases)} biases, {len(self.activations)} activations; "
                 "one of each for every layer was wanted"
             )
+        for value in (*self.weights, *self.biases):
+            if not isinstance(value, Tensor):
+                raise ValueError(f"a {type(value).__name__} among weights and biases; tensors were wanted")
         for layer, (w, b) in enumerate(zip(self.weights, self.biases, strict=True)):
             fed = "inputs" if layer == 0 else self.weights[layer - 1].shape[-1]
             if w.ndim != 2 or b.shape != (w.shape[1],) or (layer and w.shape[0] != fed):

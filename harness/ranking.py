@@ -60,22 +60,24 @@ def expected_cost(spent: Array, hit: NDArray[np.bool_]) -> Array:
     return np.where(count > 0, total / np.maximum(count, 1), np.inf)
 
 
+def ratios(costs: Array, axis: int) -> Array:
+    """Costs over the least along the axis of the methods, infinite where the target was not reached."""
+    floor = np.finfo(np.float64).tiny
+    best = np.maximum(costs.min(axis=axis, keepdims=True), floor)
+    ratio: Array = np.divide(np.maximum(costs, floor), best, out=np.full_like(costs, np.inf), where=np.isfinite(costs))
+    return ratio
+
+
 def scores(costs: Array, ceiling: float = CEILING) -> Array:
     """(3) of costs (…, methods, tasks, targets); what nobody reached counts as zero for all."""
-    floor = np.finfo(np.float64).tiny
-    best = np.maximum(costs.min(axis=-3, keepdims=True), floor)
-    with np.errstate(invalid="ignore"):
-        ratio = np.where(np.isfinite(costs), np.maximum(costs, floor) / best, np.inf)
-    area = np.clip(1 - np.log(ratio) / math.log(ceiling), 0.0, 1.0)
+    area = np.clip(1 - np.log(ratios(costs, -3)) / math.log(ceiling), 0.0, 1.0)
     whole: Array = area.mean(axis=(-2, -1))
     return whole
 
 
 def profile(costs: Array, factors: Sequence[float]) -> Array:
     """ρ of (2) at every factor, (methods, factors), from costs (methods, tasks, targets)."""
-    best = costs.min(axis=0, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        ratio = np.where(np.isfinite(costs), costs / best, np.inf)
+    ratio = ratios(costs, 0)
     return np.stack([(ratio <= factor).mean(axis=(1, 2)) for factor in factors], axis=1)
 
 

@@ -4,6 +4,8 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import ClassVar
 
+SINGLE = 2e-7  # of values rounded to float32
+
 
 class Access(Enum):
     """The kinds of access to a teacher; each is granted by the task, declared by the method and counted apart."""
@@ -62,6 +64,11 @@ class Spec:
     def activation(self) -> str:
         """The activation of the first layer."""
         return self.activations[0]
+
+    @property
+    def resolution(self) -> float:
+        """σ of a value as far as this tells: noise, or what float32 leaves of numbers from 1 to 10."""
+        return max(self.noise, SINGLE if self.precision == "float32" else 0.0)
 
     @property
     def shallow(self) -> bool:

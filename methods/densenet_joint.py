@@ -21,11 +21,13 @@ from paramid.densenet import DenseNet
 from paramid.methods.hierarchy import densenet
 from paramid.methods.hierarchy.densenet import sensitivities, with_layers
 from paramid.methods.refinement import stochastic
-from paramid.methods.sgd import Adam
 from paramid.spec import HierarchySpec
 
 RATES = {"adam": 0.01, "sgd": 0.001}
-OPTIMIZERS: dict[str, type[Adam] | type[stochastic.Momentum]] = {"adam": Adam, "sgd": stochastic.Momentum}
+OPTIMIZERS: dict[str, type[stochastic.Adam] | type[stochastic.Momentum]] = {
+    "adam": stochastic.Adam,
+    "sgd": stochastic.Momentum,
+}
 REPORT = 500  # steps
 
 

@@ -1,4 +1,4 @@
-"""`densenet-lm`: every weight of a quadratic DenseNet, layer by layer and backwards again, to the last bit.
+"""`densenet-lm`: every weight of a quadratic DenseNet, layer by layer and backwards again, to rounding.
 
     1. For l = 2, …, L: from several starts of K_l, K_l alone and then K_2, …, K_l together    (densenet_fit)
     2. the coordinates of S_2, …, S_{L-1} that the layers above single out                     (joint_diagonalisation)

@@ -26,8 +26,8 @@ from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Ru
 from paramid.activations import ACTIVATIONS
 from paramid.methods.layers import layer_scores, loss_free
 from paramid.methods.layers.loss_free import LossFree
-from paramid.methods.refinement import layered_refinement, sampled_refinement
-from paramid.methods.spans import gram_span, hessians, lattices, symmetric
+from paramid.methods.refinement import layered_acceptance, layered_refinement
+from paramid.methods.spans import gram_span, hessians, symmetric
 from paramid.methods.spans.gram_span import Spectrum
 from paramid.methods.spans.hessian_pipeline import sparse
 from paramid.methods.spans.output_differences import gradients, packed_hessians
@@ -119,7 +119,7 @@ class Entangled:
         for layer, (fed, width) in enumerate(zip([spec.inputs, *widths], widths, strict=False), 1):
             if width > fed:
                 return f"layer {layer} has {width} neurons above {fed}: its weights do not follow from directions"
-        return sampled_refinement.refusal(spec, ROWS) if self.refine == "full" else None
+        return layered_acceptance.refusal(spec, ROWS) if self.refine == "full" else None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 4."""
@@ -159,7 +159,7 @@ class Entangled:
     def wanted(self, spec: Spec) -> int:
         """The samples of stage 4, never more than are granted."""
         rows = self.N or neurons(spec) * spec.inputs**2
-        rows = max(rows, sampled_refinement.count(spec, ROWS)) if self.refine == "full" else rows
+        rows = max(rows, layered_acceptance.count(spec, ROWS)) if self.refine == "full" else rows
         return rows if spec.samples is None else min(rows, spec.samples)
 
     def count(self, spec: Spec) -> int:
@@ -218,9 +218,9 @@ class Entangled:
                 raise GiveUp(f"descent of rate {rate:g} diverged")
             yield network
         if self.refine == "full":
-            x, y = sampled_refinement.first(samples, sampled_refinement.count(spec, ROWS))
-            fit = layered_refinement.fit(network, x, y, noise=lattices.level(spec))
-            yield sampled_refinement.believed(fit, x, y, run)
+            x, y = layered_acceptance.first(samples, layered_acceptance.count(spec, ROWS))
+            fit = layered_refinement.fit(network, x, y, noise=spec.resolution)
+            yield layered_acceptance.believed(fit, x, y, run)
         elif (missed := loss_free.misfit(network, samples)) > MISSED:
             raise GiveUp(f"scales and shifts leave {missed:.1%} of the values unexplained: errors of directions stay")
 

@@ -3,7 +3,7 @@
     1. directions of the neurons of all hidden layers, from Hessians near 0    (entangled_search)
     2. their layers, and with them their pre-activations, from the same data   (gauge_labels)
     3. networks of these layers, one for every order of layers of equal width  (rough_layers)
-    4. all parameters at once, on Gaussian samples              (layered_refinement, sampled_refinement)
+    4. all parameters at once, on Gaussian samples              (layered_refinement, layered_acceptance)
 
 Every query stays within ‖x‖ ≤ `reach`. Layers are told by a relation between third derivatives and not by their
 response far away, so that any number of them is told at once. What stage 4 does not bring down to noise and rounding
@@ -23,9 +23,9 @@ from paramid import Access, Claim, EntangledWeights, GiveUp, Oracle, Run, Spec, 
 from paramid.methods.layers import rough_layers
 from paramid.methods.layers.layer_peeling import INVERSES, inverse
 from paramid.methods.layers.rough_layers import Seen
-from paramid.methods.refinement import layered_refinement, sampled_refinement
+from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.refinement.layered_refinement import Fit
-from paramid.methods.spans import lattices, output_differences
+from paramid.methods.spans import output_differences
 
 
 @dataclass(frozen=True)
@@ -59,15 +59,15 @@ class EntangledGauge:
             return "needs unit weight vectors, free outer weights and a free output bias"
         if spec.shift == 0:
             return "without shifts one direction for every layer but the last is invisible"
-        if output_differences.hessian_step(lattices.level(spec)) > self.reach / 6:
+        if output_differences.hessian_step(spec.resolution) > self.reach / 6:
             return f"noise {spec.noise:g} drowns second differences within {self.reach:g}"
         crowded = rough_layers.crowded(spec.inputs, tuple(widths), spec.outputs)
-        return crowded or sampled_refinement.refusal(spec, self.rows)
+        return crowded or layered_acceptance.refusal(spec, self.rows)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 4."""
-        spec, noise = oracle.spec, lattices.level(oracle.spec)
-        x, y = oracle.sample(sampled_refinement.count(spec, self.rows)).tensors()
+        spec, noise = oracle.spec, oracle.spec.resolution
+        x, y = oracle.sample(layered_acceptance.count(spec, self.rows)).tensors()
         why = ""
         for _ in range(self.tries):
             try:
@@ -78,7 +78,7 @@ class EntangledGauge:
             yield told(seen, oracle, noise)
             found = refined(seen, spec, x, y, noise)
             if found.believed:
-                yield sampled_refinement.believed(found, x, y, run)
+                yield layered_acceptance.believed(found, x, y, run)
                 return
             why = f"the residual stays at {found.rms:.1e}, noise and rounding explain {found.floor:.1e}"
         raise GiveUp(why)
@@ -86,7 +86,7 @@ class EntangledGauge:
     def seen(self, oracle: Oracle, run: Run, noise: float) -> Seen:
         """Stages 1 and 2."""
         spec = oracle.spec
-        out, g, widths = activation(spec.activations[-1]), activation(spec.activation), sampled_refinement.widths(spec)
+        out, g, widths = activation(spec.activations[-1]), activation(spec.activation), layered_acceptance.widths(spec)
 
         def f(x: Tensor) -> Tensor:
             return inverse(out, oracle.query(x))
@@ -99,7 +99,7 @@ def refined(seen: Seen, spec: Spec, x: Tensor, y: Tensor, noise: float) -> Fit:
     """Stages 3 and 4: the first order of layers that explains the samples, or the best of them."""
     found: list[Fit] = []
     base = torch.zeros_like(x[0])
-    for rough in rough_layers.rough_networks(seen, base, sampled_refinement.widths(spec), spec.activations, x, y, 0):
+    for rough in rough_layers.rough_networks(seen, base, layered_acceptance.widths(spec), spec.activations, x, y, 0):
         found.append(layered_refinement.fit(rough, x, y, noise=noise))
         if found[-1].believed:
             return found[-1]

@@ -23,12 +23,12 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Gram, Oracle, Run, Samples, Spec, sizes
+from paramid.judging import CLOSE
 from paramid.methods.squares import quadratic_forms as forms
 
 ROOM = 2**30  # bytes of a triangle
 BLOCK = 2**22  # doubles of features at a time
 FORM, ROUNDED, SOLVED = 1e-9, 1e-6, 1e-5  # what a form leaves of the values: at float64, at float32, after (2)
-CLOSE = 1e-2
 DONE = 1e-15  # a step of (2) over what it moves
 
 

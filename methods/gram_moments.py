@@ -21,12 +21,12 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Gram, Oracle, Run, Samples, Spec, hermite, sizes
+from paramid.judging import CLOSE
 from paramid.methods.squares import quadratic_forms as forms
 
 ROOM = 2**30  # bytes of matrices
 BLOCK = 2**22  # doubles of features at a time
 N = 1_000_000
-CLOSE = 1e-2
 LOUD = 5.0  # residuals over what (3) allows
 
 

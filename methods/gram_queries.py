@@ -22,11 +22,11 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Gram, Oracle, Run, Spec, sizes
+from paramid.judging import CLOSE
 from paramid.methods.squares import quadratic_forms as forms
 
 ROOM = 2**30  # bytes of matrices
 FORM, ROUNDED = 1e-9, 1e-4  # what a form may leave at the checks, at float64 and at float32
-CLOSE = 1e-2
 
 
 @dataclass(frozen=True)

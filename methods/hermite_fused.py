@@ -30,7 +30,6 @@ from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite.hermite_rounds import Found, Problem, counted, decomposed, round_of, weighed
 from paramid.methods.refinement import sample_refinement
 from paramid.methods.refinement.unit_descent import uncertainty
-from paramid.methods.spans.lattices import level
 
 SOURCES = ("samples", "exact")
 LARGEST = 2**24  # entries of T_{2l+2}
@@ -140,14 +139,14 @@ class HermiteFused:
         """Stage 6, and whether its network is believed."""
         network, spec = problem.network(found.theta), problem.spec
         if self.refine:
-            most = None if level(spec) else ENOUGH * found.theta.numel()
+            most = None if spec.resolution else ENOUGH * found.theta.numel()
             refined = sample_refinement.refine(samples, network, pinned=problem.pinned, most=most)
             network, error = refined.network, SURE * refined.error
             yield network
         else:
             variance = KURTOSIS * spread**2 / len(samples)
             error = SURE * uncertainty(found.theta, found.normal, problem.pinned, variance=variance)
-        held_out_check.require(network, samples, held, run, error=error, noise=level(spec))
+        held_out_check.require(network, samples, held, run, error=error, noise=spec.resolution)
 
     def from_coefficients(self, oracle: Oracle, problem: Problem, run: Run) -> Iterator[Claim]:
         """Stages 2 to 4 on exact coefficients, which the network must reproduce."""

@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Network, Oracle, Run, Spec, activation, sizes
+from paramid.judging import CLOSE
 from paramid.methods.squares.overparam_descent import Point, Problem, descend, point
 from paramid.methods.squares.overparam_polish import polish, tangent_kernel
 
@@ -35,7 +36,6 @@ CHOICES = {
 }
 STOP = 1e-26  # of L over that of f = 0
 FITS, FITS_FLOAT32 = 1e-16, 1e-12
-CLOSE = 1e-2  # a relative error that would not count as identified
 ROOM = 2**30  # bytes of samples, or of a system of the polish
 
 

@@ -4,33 +4,29 @@
     2. its shifts and the span of the next weights, by a rank               (rank_shifts)
     3. coordinates above it                                                 (layer_peeling, 1)
     4. directions of all neurons above and the layers they belong to        (rough_layers, gauge_labels)
-    5. a network of these layers, refined on its own, then with the first   (layered_refinement)
+    5. a network of these layers, refined on its own, then with the first   (layered_refinement, layered_acceptance)
 
 Where the second layer is as wide as the first there is no rank to tell, and a first layer wider than the input has no
 inverse: stages 4 and 5 then take all layers at once in the original coordinates. What stage 5 cannot bring down to
 noise and rounding is given up: a wrong label, a wrong order of layers of equal width or a wrong minimum leave far more.
 """
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from itertools import pairwise
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
 from torch import Tensor
 
-from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation, sizes
+from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation
 from paramid.methods.layers import circle_search, rank_shifts, rough_layers
 from paramid.methods.layers.layer_peeling import INVERSES, Peeled, inverse
-from paramid.methods.refinement import layered_refinement
-from paramid.methods.spans import lattices
+from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.spans.output_differences import Values
 
 LOUDEST = 1e-4
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere
 AWAY = (0.0, 0.3, 0.9)  # of base points from the middle
-UNSURE = 1e-2
 
 
 @dataclass(frozen=True)
@@ -52,7 +48,7 @@ class Peel:
 
     def declines(self, spec: Spec) -> str | None:
         """Deep, sigmoidal, with unit weights and few enough neurons."""
-        widths = known(spec)
+        widths = layered_acceptance.widths(spec)
         if len(widths) < len(spec.widths):
             return "needs to know the number of neurons"
         if len(widths) < 2:
@@ -64,20 +60,13 @@ class Peel:
             return "needs unit weight vectors, free outer weights and a free output bias"
         if spec.noise > LOUDEST:
             return f"noise {spec.noise:g} drowns the differences of any step"
-        return self.misshapen(spec.inputs, widths, spec.outputs)
-
-    def misshapen(self, inputs: int, widths: tuple[int, ...], outputs: int) -> str | None:
-        """Why networks of this shape are not for it, or None."""
-        d, above = (widths[1], widths[1:]) if peels(inputs, widths) else (inputs, widths)
-        if reason := rough_layers.crowded(d, above, outputs):
-            return reason
-        p = parameters(inputs, widths, outputs)
-        return sizes.refusal({"normal equations": (p, p), "their factor": (p, p), "its copy": (p, p)}, sizes.room())
+        d, above = (widths[1], widths[1:]) if peels(spec.inputs, widths) else (spec.inputs, widths)
+        return rough_layers.crowded(d, above, spec.outputs) or layered_acceptance.too_large(spec)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 5."""
-        spec, noise = oracle.spec, lattices.level(oracle.spec)
-        widths, out = known(spec), activation(spec.activations[-1])
+        spec, noise = oracle.spec, oracle.spec.resolution
+        widths, out = layered_acceptance.widths(spec), activation(spec.activations[-1])
 
         def f(x: Tensor) -> Tensor:
             return inverse(out, oracle.query(x))
@@ -88,8 +77,7 @@ class Peel:
         if w.shape[1] != widths[0]:
             raise GiveUp(f"circles show {w.shape[1]} neurons of the first layer, {widths[0]} were told")
         yield EntangledWeights(w, torch.ones_like(w[0]))
-        p = parameters(spec.inputs, widths, spec.outputs)
-        x = run.normal(math.ceil(self.rows * p / min(spec.outputs, widths[-1])), spec.inputs)
+        x = run.normal(layered_acceptance.count(spec, self.rows), spec.inputs)
         y = oracle.query(x)
         if peels(spec.inputs, widths):
             g = activation(spec.activation)
@@ -101,18 +89,7 @@ class Peel:
         else:
             start = self.above(f, x, y, spec, run, widths, first=w)
         yield start
-        yield self.finished(start, x, y, noise, run)
-
-    def finished(self, start: Network, x: Tensor, y: Tensor, noise: float, run: Run) -> Network:
-        """All parameters refined together, believed or given up."""
-        found = layered_refinement.fit(start, x, y, noise=noise)
-        if not found.believed:
-            raise GiveUp(f"the residual stays at {found.rms:.1e}, noise and rounding explain {found.floor:.1e}")
-        error = layered_refinement.uncertainty(found, x, y, run)
-        if not error < UNSURE:
-            raise GiveUp(f"noise leaves parameters uncertain by {error:.1e}")
-        stats = {"residual": found.rms, "error_bound": error, "factors": found.factors}
-        return replace(found.network, stats=stats)
+        yield layered_acceptance.believed(layered_refinement.fit(start, x, y, noise=noise), x, y, run)
 
     def above(
         self,
@@ -125,7 +102,7 @@ class Peel:
         first: Tensor | None = None,
     ) -> Network:
         """Stages 4 and 5 for the layers of `widths` and the outputs, as a function of `a`; `first` may be known."""
-        g, noise, why = activation(spec.activation), lattices.level(spec), ""
+        g, noise, why = activation(spec.activation), spec.resolution, ""
         names = (*(spec.activation for _ in widths), spec.activations[-1])
         for away in AWAY:
             base = away * run.sphere(1, a.shape[1])[0]
@@ -143,17 +120,6 @@ class Peel:
         raise GiveUp(why)
 
 
-def known(spec: Spec) -> tuple[int, ...]:
-    """The hidden widths that the spec tells."""
-    return tuple(w for w in spec.widths if w is not None)
-
-
 def peels(inputs: int, widths: tuple[int, ...]) -> bool:
     """Whether the first layer can be inverted, and a rank tells its shifts."""
     return inputs >= widths[0] > widths[1]
-
-
-def parameters(inputs: int, widths: tuple[int, ...], outputs: int) -> int:
-    """All weights and shifts."""
-    layers = [inputs, *widths, outputs]
-    return sum((fed + 1) * width for fed, width in pairwise(layers))

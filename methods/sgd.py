@@ -21,6 +21,7 @@ from torch import Tensor
 from paramid import Access, GiveUp, Network, Oracle, Run, Spec, streams
 from paramid.activations import ACTIVATIONS
 from paramid.methods.refinement.backprop import loss_gradient
+from paramid.methods.refinement.stochastic import Adam
 
 STOP = 1e-8
 
@@ -102,24 +103,6 @@ class StochasticGradientDescent:
         if not isinstance(self.lr, str):
             return self.lr
         return 0.01 if self.optimizer == "adam" else 0.5 / sum(w for w in spec.widths if w is not None)
-
-
-class Adam:
-    """Adam's directions: first moments over the root of second ones, both corrected for their start at zero."""
-
-    def __init__(self, parameters: list[Tensor], slow: float = 0.9, slower: float = 0.999) -> None:
-        self.first = [torch.zeros_like(p) for p in parameters]
-        self.second = [torch.zeros_like(p) for p in parameters]
-        self.slow, self.slower, self.count = slow, slower, 0
-
-    def __call__(self, gradients: list[Tensor]) -> list[Tensor]:
-        """The directions for the next gradients."""
-        self.count += 1
-        start, spread = 1 - self.slow**self.count, 1 - self.slower**self.count
-        for first, second, gradient in zip(self.first, self.second, gradients, strict=True):
-            first.lerp_(gradient, 1 - self.slow)
-            second.lerp_(gradient.square(), 1 - self.slower)
-        return [f / start / ((s / spread).sqrt() + 1e-8) for f, s in zip(self.first, self.second, strict=True)]
 
 
 def student_of(spec: Spec, run: Run) -> Network:

@@ -35,7 +35,7 @@ LOUDEST = 1e-3  # beyond, even ten neurons of ten inputs drown whatever the step
 
 @dataclass(frozen=True)
 class SphereLM:
-    """Lattices, Levenberg-Marquardt on the sphere, ridge profiles and a joint refinement, to the last bit."""
+    """Lattices, Levenberg-Marquardt on the sphere, ridge profiles and a joint refinement, to rounding."""
 
     derivatives: str = "differences"  # or "exact", Hessians from the oracle
     lattice: str = "auto"
@@ -124,5 +124,5 @@ class SphereLM:
         """Whether lattices are averaged over ±h."""
         m, limit = spec.widths[0], spec.inputs * (spec.inputs - 1) // 2
         free = (spec.outer, spec.norms) != ("ones", "unit")
-        careful = m is None or m > CROWDED * limit or lattices.level(spec) > 0 or free
+        careful = m is None or m > CROWDED * limit or spec.resolution > 0 or free
         return self.lattice == "symmetric" or (self.lattice == "auto" and careful)

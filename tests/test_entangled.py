@@ -1,4 +1,4 @@
-"""Deep pyramids: by the thesis' method up to its plateau, by gauge labels to the last bit; neither claims in error."""
+"""Deep pyramids: by the thesis' method up to its plateau, by gauge labels to rounding; neither claims in error."""
 
 from dataclasses import replace
 

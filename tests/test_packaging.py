@@ -4,6 +4,7 @@ import ast
 import subprocess
 import sys
 import zipfile
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -40,8 +41,8 @@ def test_exports_are_the_typed_imports() -> None:
     guarded = next(node for node in tree.body if isinstance(node, ast.If))
     typed = {n.names[0].name: n.module.removeprefix("paramid.") for n in guarded.body if isinstance(n, ast.ImportFrom)}
     assert typed == paramid.EXPORTS
-    for name in paramid.EXPORTS:
-        assert getattr(paramid, name).__name__ == name
+    for name, module in paramid.EXPORTS.items():
+        assert getattr(paramid, name) is getattr(import_module(f"paramid.{module}"), name)
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = paramid.nothing
 

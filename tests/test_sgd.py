@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from paramid import GiveUp, Network, Run, Spec, task
-from paramid.methods.sgd import Adam, StochasticGradientDescent, mean_squared_error, student_of
+from paramid.methods.refinement.stochastic import Adam
+from paramid.methods.sgd import StochasticGradientDescent, mean_squared_error, student_of
 from paramid.oracle import CountingOracle
 
 CPU = torch.device("cpu")

@@ -160,7 +160,7 @@ PAGE = Page(
     sources="""The thesis used a Tesla P100.
 Reference: Rauchensteiner, *Finite sample identification of artificial neural networks*, TUM 2023.""",
     sections={
-        "shallow-3.6": Section("Every network of §3.6, to the last bit", of_the_thesis),
+        "shallow-3.6": Section("Every network of §3.6, to rounding", of_the_thesis),
         "shallow-free": Section("Beyond the thesis' setting", beyond),
         "limit": Section(
             "Up to the limit and past it",

@@ -12,8 +12,7 @@ from typing import ClassVar, cast
 
 import torch
 
-from paramid import Access, Claim, Network, Run, Spec, Task
-from paramid.judging import Teacher
+from paramid import Access, Claim, Network, Run, Spec, Task, Teacher
 
 
 @dataclass(frozen=True)

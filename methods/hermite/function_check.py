@@ -20,13 +20,13 @@ import torch
 from torch import Tensor
 
 from paramid import Claim, Function, GiveUp, Network, Run, hermite
+from paramid.judging import CLOSE
 from paramid.methods.hermite import hermite_moments, sign_rules
 from paramid.methods.hermite.hermite_moments import Moments, Pairs
 
 MISSED = 1e-2  # of the values' deviation
 ROUNDED = 1e-6  # of exact coefficients
 SURE = 3.0  # standard errors, or times what is missed
-UNSURE = 1e-2  # an error of that size is no identification
 TINY = 1e-12
 
 
@@ -50,7 +50,7 @@ def told(network: Network, short: float, run: Run) -> bool:
     w, b, a = network.weights[0], network.biases[0], network.weights[1][:, 0]
     size = short * deviation(network)
     turns = sign_rules.decide(a * torch.cat([w, b[None]]), w.new_zeros(len(w) + 1), run).second
-    return size <= UNSURE * float((a.abs() * torch.special.ndtr(b).sqrt()).min()) and turns > SURE * size + TINY
+    return size <= CLOSE * float((a.abs() * torch.special.ndtr(b).sqrt()).min()) and turns > SURE * size + TINY
 
 
 def deviation(network: Network) -> float:

@@ -14,13 +14,13 @@ What fails is given up: a wrong network is worse than none.
 import torch
 
 from paramid import GiveUp, Network, Run, Samples, activation
+from paramid.judging import CLOSE
 from paramid.methods.hermite import sign_rules
 from paramid.methods.hermite.unit_scalars import RAMPS
 from paramid.methods.refinement import sample_refinement
 
 CHANCE = 5.0  # deviations of a mean square
 EXPLAINED = 1e-6  # of the values' size
-UNSURE = 1e-2
 TRACE = 10.0  # times the error
 
 
@@ -30,7 +30,7 @@ def require(network: Network, samples: Samples, held: Samples, run: Run, *, erro
     rows, square = sample_refinement.weighed(held, None)
     reach = m * error * max(1.0, float(network.weights[1].abs().max()))
     excused = noise**2 * (1 + CHANCE * (2 / rows) ** 0.5) + EXPLAINED**2 * square
-    if not left**2 <= excused + (reach**2 if error < UNSURE else 0.0):
+    if not left**2 <= excused + (reach**2 if error < CLOSE else 0.0):
         raise GiveUp(
             f"{left:.1e} is left of the values of samples held out, of {square**0.5:.1e}; noise is {noise:.1e}"
         )
@@ -43,7 +43,7 @@ def require(network: Network, samples: Samples, held: Samples, run: Run, *, erro
 
 def certain(network: Network, run: Run, error: float) -> None:
     """(2) and (4)."""
-    if not error < UNSURE:
+    if not error < CLOSE:
         raise GiveUp(f"parameters are uncertain by {error:.1e}")
     if network.activations[0] in RAMPS:
         columns = network.weights[1][:, 0] * torch.cat([network.weights[0], network.biases[0][None]])

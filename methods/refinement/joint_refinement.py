@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, GiveUp, Network, Oracle, Run, activation
+from paramid.judging import CLOSE
 from paramid.methods.refinement.gradient_system import Pinned, System, split
 from paramid.methods.refinement.matched_differences import Data, look, student
 from paramid.methods.refinement.neuron_blocks import Preconditioner, solve
@@ -34,7 +35,6 @@ NEAR = 1e-2  # residual over that of the data, below which it is close
 AT_NOISE = 3.0  # residuals up to so many times the noise are believed
 DOWN = 0.8  # and at so many times there is nothing left to gain: fitted noise is smaller than noise
 SHORT = 30.0  # after a step of so many times the noise: the next would be shorter by far more
-UNSURE = 1e-2  # an error of that size is no identification
 LOW = torch.float32
 
 
@@ -99,7 +99,7 @@ def believed(state: State, data: Data, g: Activation, pinned: Pinned, run: Run) 
     if not state.rms <= AT_NOISE * data.floor:
         raise GiveUp(f"the residual of the gradients stays at {state.rms:.1e}, noise explains {data.floor:.1e}")
     error = uncertainty(state, data, g, pinned, run)
-    if not error < UNSURE:
+    if not error < CLOSE:
         raise GiveUp(f"noise of {data.noise:.1e} leaves parameters uncertain by {error:.1e}")
     return error
 

@@ -1,7 +1,7 @@
 """Stochastic gradients from samples that are never held: batches, schedules, Adam and momentum for matrices that join.
 
 A rate rises over the first 100 steps and falls as a half cosine; gradients are cut at norm 10, which stands in for the
-paper's truncated activation. Each matrix has moments of its own, counted from the step at which it joins.
+truncated activation of Allen-Zhu & Li. Each matrix has moments of its own, counted from the step at which it joins.
 
 References: Kingma & Ba, arXiv:1412.6980; Loshchilov & Hutter, arXiv:1608.03983.
 """
@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from paramid import Run, Samples
-from paramid.methods.sgd import Adam
 
 WARM, CUT, MOMENTUM = 100, 10.0, 0.9
 Name = tuple[str, int]  # of a matrix: its letter and its layer
@@ -38,6 +37,24 @@ def cut(gradients: Sequence[Tensor], most: float = CUT) -> list[Tensor]:
     length = math.sqrt(sum(float(g.square().sum()) for g in gradients))
     scale = most / length if length > most else 1.0
     return [scale * g for g in gradients]
+
+
+class Adam:
+    """Adam's directions: first moments over the root of second ones, both corrected for their start at zero."""
+
+    def __init__(self, parameters: list[Tensor], slow: float = 0.9, slower: float = 0.999) -> None:
+        self.first = [torch.zeros_like(p) for p in parameters]
+        self.second = [torch.zeros_like(p) for p in parameters]
+        self.slow, self.slower, self.count = slow, slower, 0
+
+    def __call__(self, gradients: list[Tensor]) -> list[Tensor]:
+        """The directions for the next gradients."""
+        self.count += 1
+        start, spread = 1 - self.slow**self.count, 1 - self.slower**self.count
+        for first, second, gradient in zip(self.first, self.second, gradients, strict=True):
+            first.lerp_(gradient, 1 - self.slow)
+            second.lerp_(gradient.square(), 1 - self.slower)
+        return [f / start / ((s / spread).sqrt() + 1e-8) for f, s in zip(self.first, self.second, strict=True)]
 
 
 class Momentum:

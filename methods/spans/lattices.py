@@ -26,29 +26,23 @@ from itertools import permutations
 import torch
 from torch import Tensor
 
-from paramid import Oracle, Run, Spec
+from paramid import Oracle, Run
 from paramid.methods.spans import hessians, symmetric
 
 BATCH = 2**20  # doubles of points held at once
 BASES = 3  # at a single base point g''' may vanish for some neuron
 LONGEST = 0.5
-SINGLE = 2e-7
 
 
 def sample_rows(oracle: Oracle, run: Run, count: int, *, both_sides: bool, h: float | None = None) -> Tensor:
     """At least `count` packed rows of the span at Gaussian points: lattices or Hessians, the fewer queries."""
-    d, noise = oracle.spec.inputs, level(oracle.spec)
+    d, noise = oracle.spec.inputs, oracle.spec.resolution
     bases = max(BASES, math.ceil(count / (d + 1)))
     if noise or count * (d * d + d + 1) <= bases * points_of(d, both_sides):
         curvature = h or max(1e-3, min(LONGEST, 3 * noise**0.25))
         return hessians.sample_hessians(oracle, run.normal(count, d), h=curvature, stencil="symmetric")
     third = h or (6e-4 if both_sides else 2e-4) * math.sqrt(d)
     return lattice_rows(oracle, run.normal(bases, d), h=third, both_sides=both_sides)
-
-
-def level(spec: Spec) -> float:
-    """σ, as far as the spec tells."""
-    return max(spec.noise, SINGLE if spec.precision == "float32" else 0.0)
 
 
 def points_of(d: int, both_sides: bool) -> int:

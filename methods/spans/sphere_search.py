@@ -40,7 +40,6 @@ class Found:
     """Unit rows (at most m, d), E at each of them, and the work it took."""
 
     directions: Tensor
-    energies: Tensor
     starts: int
     steps: int
 
@@ -63,7 +62,7 @@ def search(p: Projector, basis: Tensor, m: int, run: Run, *, gap: float, batch: 
         idle = 0 if len(new) else idle + len(u)
     energies = terms(p, found).energy
     best = energies.argsort()[:m]
-    return Found(found[best], energies[best], starts, taken)
+    return Found(found[best], starts, taken)
 
 
 def visited(p: Projector, found: Tensor, u: Tensor, *, accept: float, steps: int) -> tuple[Tensor, int]:

@@ -1,21 +1,21 @@
-"""All parameters of a rough deep network on Gaussian samples: how many it takes, and whether the end is believed.
+"""All parameters of a rough deep network on Gaussian points: how many it takes, and whether the end is believed.
 
-Each sample is one equation for every output, of which no more are independent than the last hidden layer is wide. The
+Each point is one equation for every output, of which no more are independent than the last hidden layer is wide. The
 end is claimed where noise and rounding explain all that is left and leave the parameters known, else it is given up.
 """
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 
 import torch
 from torch import Tensor
 
 from paramid import GiveUp, Network, Run, Spec, sizes
+from paramid.judging import CLOSE
 from paramid.methods.refinement import layered_refinement
 from paramid.methods.refinement.layered_refinement import Fit
 from paramid.oracle import Samples
-
-UNSURE = 1e-2
 
 
 def widths(spec: Spec) -> tuple[int, ...]:
@@ -30,7 +30,7 @@ def parameters(spec: Spec) -> int:
 
 
 def count(spec: Spec, rows: float) -> int:
-    """The samples that make `rows` equations for each parameter."""
+    """The points that make `rows` equations for each parameter."""
     return math.ceil(rows * parameters(spec) / min(spec.outputs, widths(spec)[-1]))
 
 
@@ -38,6 +38,11 @@ def refusal(spec: Spec, rows: float) -> str | None:
     """Why these parameters cannot be refined, or None."""
     if spec.samples is not None and (wanted := count(spec, rows)) > spec.samples:
         return f"needs {wanted} samples, {spec.samples} are granted"
+    return too_large(spec)
+
+
+def too_large(spec: Spec) -> str | None:
+    """Why Levenberg-Marquardt over all parameters does not fit in memory, or None."""
     p = parameters(spec)
     return sizes.refusal({"normal equations": (p, p), "their factor": (p, p), "its copy": (p, p)}, sizes.room())
 
@@ -59,7 +64,7 @@ def believed(found: Fit, x: Tensor, y: Tensor, run: Run) -> Network:
     if not found.believed:
         raise GiveUp(f"the residual stays at {found.rms:.1e}, noise and rounding explain {found.floor:.1e}")
     error = layered_refinement.uncertainty(found, x, y, run)
-    if not error < UNSURE:
+    if not error < CLOSE:
         raise GiveUp(f"noise leaves parameters uncertain by {error:.1e}")
     stats = {"residual": found.rms, "error_bound": error, "factors": found.factors}
-    return Network(found.network.weights, found.network.biases, found.network.activations, stats=stats)
+    return replace(found.network, stats=stats)
