@@ -5,6 +5,7 @@ from __future__ import annotations
 import keyword
 import re
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 
 from paramid import registry
@@ -29,6 +30,8 @@ def new(kind: str, name: str, folder: str | Path = ".") -> list[Path]:
         raise UsageError(f"{kind} {name!r} is taken by {registry.names(f'{kind}s')[name]}")
     title = "".join(word.capitalize() for word in name.split("-"))
     written = [Path(folder) / f"{module}.py", Path(folder) / f"test_{module}.py"]
+    if find_spec(module) and not (Path(folder) / f"{module}.py").exists():
+        raise UsageError(f"name is {name!r}: {module}.py would hide the module {module}; another name was wanted")
     if there := [path for path in written if path.exists()]:
         raise UsageError(f"{there[0]} is there already")
     for path, template in zip(written, (f"{kind}.py", f"test_{kind}.py"), strict=True):

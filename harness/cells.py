@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Emit = Callable[[dict[str, Any], bytes], None]
 JUDGE_CHUNK = 2**22  # doubles per intermediate of the judge
+MOST_CLAIMS, LONGEST = 1000, 20_000  # of a method; characters of what an error says
 
 
 def perform(cell: Cell, emit: Emit, *, throw: bool = False) -> None:
@@ -71,7 +72,7 @@ class Performance:
             try:
                 reason = declined(self.method, self.task)
             except Exception as error:
-                return self.end(*ending(error), traceback.format_exc())
+                return self.end(*ending(error), trace_of(error))
             if reason is not None:
                 return self.end(Status.DECLINED, reason)
             self.oracle = CountingOracle(
@@ -92,7 +93,7 @@ class Performance:
 
     def listen(self, claims: Iterator[Claim]) -> tuple[Status, str, str]:
         """Take claims until the method ends, one way or another."""
-        while True:
+        for _ in range(MOST_CLAIMS):
             begin = self.now()
             try:
                 claim = next(claims)
@@ -101,13 +102,14 @@ class Performance:
             except Exception as error:
                 if self.throw and ending(error)[0] is Status.RAISED:
                     raise
-                return *ending(error), "" if isinstance(error, GiveUp | BudgetSpent) else traceback.format_exc()
+                return *ending(error), "" if isinstance(error, GiveUp | BudgetSpent) else trace_of(error)
             finally:
                 self.seconds += self.now() - begin
             try:
                 self.hear(claim)
             except judging.Unjudgeable as error:
-                return Status.MALFORMED_CLAIM, str(error), ""
+                return Status.MALFORMED_CLAIM, one_line(str(error)), ""
+        return Status.MALFORMED_CLAIM, f"yielded {MOST_CLAIMS:,} claims and did not end", ""
 
     def hear(self, claim: object) -> None:
         """Check, judge and report one claim."""
@@ -141,7 +143,7 @@ class Performance:
             try:
                 metrics = self.outputs(self.last)
             except judging.Unjudgeable as error:
-                status, reason = Status.MALFORMED_CLAIM, str(error)
+                status, reason = Status.MALFORMED_CLAIM, one_line(str(error))
         ended = {"event": "end", "status": status.key, "reason": reason, "traceback": trace, **self.costs()}
         self.emit({**ended, "metrics": self.known(metrics), "peak_mb": peak_mb()}, b"")
 
@@ -209,14 +211,31 @@ def _kinds(access: frozenset[Any]) -> str:
 
 def ending(error: Exception) -> tuple[Status, str]:
     """The status of an error that left a method, and its one line."""
-    line = f"{type(error).__name__}: {error}".split("\n")[0]
+    try:
+        said = str(error)
+    except Exception as second:  # an error of the method's own making
+        said = f"(no words: its __str__ raised {type(second).__name__})"
+    line = one_line(f"{type(error).__name__}: {said}")
     if isinstance(error, GiveUp):
-        return Status.GAVE_UP, str(error)
+        return Status.GAVE_UP, one_line(said)
     if isinstance(error, BudgetSpent):
-        return Status.BUDGET_SPENT, str(error)
-    if isinstance(error, MemoryError) or "can't allocate memory" in str(error) or "out of memory" in str(error):
-        return Status.OUT_OF_MEMORY, line
-    return Status.RAISED, line
+        return Status.BUDGET_SPENT, one_line(said)
+    torchs = isinstance(error, RuntimeError) and ("can't allocate memory" in said or "out of memory" in said)
+    return Status.OUT_OF_MEMORY if torchs or isinstance(error, MemoryError) else Status.RAISED, line
+
+
+def one_line(text: str) -> str:
+    """The first line of a text as a terminal can show it."""
+    first = text.lstrip().partition("\n")[0][:LONGEST]
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in first)
+
+
+def trace_of(error: Exception) -> str:
+    """The end of an error's traceback."""
+    try:
+        return "".join(traceback.format_exception(error))[-LONGEST:]
+    except Exception:  # an error that cannot be put into words
+        return "".join(traceback.format_tb(error.__traceback__))[-LONGEST:]
 
 
 def judge_outputs(teacher: Teacher, call: Teacher, task: Task, cell: Cell) -> judging.Metrics:

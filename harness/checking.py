@@ -213,6 +213,8 @@ def _heard(server: Forkserver, name: str, text: str, whole: bool) -> Listener:
     planned = plans.cell(name, text, seed=0, time_limit=DEADLINE)
     listener = Listener(planned, server.threads)
     status, reason = server.converse({"what": "check", "whole": whole}, planned, listener).verdict()
+    if status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
     if status is not None:
         listener.findings.append(Finding("sizes", text, f"{status.key}: {reason}"))
     elif listener.ended and listener.ended["status"] != Status.FINISHED.key:
@@ -238,6 +240,8 @@ def _costs(server: Forkserver, name: str) -> Iterator[str]:
         for text in grid.tasks:
             planned = plans.cell(name, text, seed=0, time_limit=grid.time_limit)
             record = server.run(planned, planned.key(), {}).record
+            if record.status is Status.INTERRUPTED:
+                raise KeyboardInterrupt
             error = f", error {record.metrics['error']:.1e}" if "error" in record.metrics else ""
             rows = f"{record.queries:,} queries, {record.samples:,} samples, {record.derivatives:,} derivatives"
             yield f"smoke: {text} {record.status.key}{error}, {record.seconds:.2f} s, {rows}, {record.peak_mb:.0f} MB"

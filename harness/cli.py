@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import io
 import signal
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
 
@@ -53,11 +55,17 @@ COMMANDS: dict[str, ModuleType] = {
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     parser = build_parser()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal may not know every character of a table
     try:
+        Path.cwd()
         options = parser.parse_args(words)
         for file in options.plugin or ():
             add_plugin(file)
         code: int = options.command(options)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except UsageError as error:
         print(f"paramid: {error}", file=sys.stderr)
         return USAGE
@@ -70,6 +78,9 @@ def main(words: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         return DONE
+    except OSError as error:
+        print(f"paramid: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
+        return FAILED
     return code
 
 

@@ -1,9 +1,10 @@
 """The fork server: one process that has imported everything once and forks a child for every cell.
 
-Run as `python -m paramid.forkserver FD`. Over the socket FD comes, for every cell, one byte with two descriptors: the
-cell's socket and the pipe for what it prints. The child reads its request from the cell's socket and reports events
-there; the server adds `born` and `exit`. When FD closes, every child is killed: no orphan outlives its supervisor.
-What a cell leaves behind, processes that fled its session and temporary files alike, ends with it.
+Run as `python -m paramid.forkserver FD FOLDER`, the folder being for the cells' temporary files. Over the socket FD
+comes, for every cell, one byte with two descriptors: the cell's socket and the pipe for what it prints. The child reads
+its request from the cell's socket and reports events there; the server adds `born` and `exit`. When FD closes, every
+child is killed: no orphan outlives its supervisor. What a cell leaves behind, processes that fled its session and
+temporary files alike, ends with it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from paramid.frames import receive, send
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
 
 
-def serve(control: socket.socket) -> None:
+def serve(control: socket.socket, scratch: Path) -> None:
     """Fork children until the other end of `control` closes."""
     woken, wake = os.pipe()
     sources: list[socket.socket | int] = [control, woken]
@@ -38,7 +39,6 @@ def serve(control: socket.socket) -> None:
     signal.signal(signal.SIGCHLD, lambda *_: None)
     _prctl(PR_SET_CHILD_SUBREAPER)
     children: dict[int, socket.socket] = {}
-    scratch = Path(tempfile.mkdtemp(prefix="paramid-"))
     try:
         while True:
             ready, _, _ = select.select(sources, [], [])
@@ -119,9 +119,13 @@ def live(cell_socket: socket.socket, output_fd: int, scratch: Path) -> NoReturn:
         request, payload = receive(cell_socket)
         answer(cell_socket, request, payload)
         code = 0
+    except BaseException:  # what a method leaves with, such as SystemExit, is among the last lines it printed
+        with suppress(BaseException):
+            traceback.print_exc()
     finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
+        with suppress(BaseException):  # the method may have closed or replaced them
+            sys.stdout.flush()
+            sys.stderr.flush()
         os._exit(code)
 
 
@@ -189,4 +193,4 @@ def _kill(session: int) -> None:
 
 
 if __name__ == "__main__":
-    serve(socket.socket(fileno=int(sys.argv[1])))
+    serve(socket.socket(fileno=int(sys.argv[1])), Path(sys.argv[2]))

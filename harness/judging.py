@@ -94,7 +94,7 @@ def score_entangled(truth: EntangledWeights, claim: EntangledWeights) -> Metrics
     """Directions of all layers, matched up to sign and length without a look at their labels; then the labels."""
     lengths = claim.columns.norm(dim=0)
     a, b = truth.columns / truth.columns.norm(dim=0), claim.columns / torch.where(lengths > 0, lengths, 1.0)
-    gaps = torch.minimum(distances(a, b), distances(a, -b))
+    gaps = torch.minimum(distances(a, b), distances(a, -b)).nan_to_num(CAP)
     rows, columns = assign(gaps)
     errors = gaps.new_full((gaps.shape[0],), CAP).index_copy(0, rows, gaps[rows, columns].clamp(max=CAP))
     labels = torch.zeros_like(errors).index_copy(0, rows, claim.layers[columns].to(errors.dtype))
@@ -181,7 +181,7 @@ def match(truth: Tensor, claim: Tensor, mirrored: Tensor | None) -> tuple[Tensor
     """
     straight, turned = distances(truth, claim), distances(truth, -claim)
     use = turned < straight if mirrored is None else mirrored
-    cost = torch.where(use, turned, straight).clamp(max=CAP)
+    cost = torch.where(use, turned, straight).nan_to_num(CAP).clamp(max=CAP)  # NaN: squares of huge entries
     rows, columns = assign(cost)
     close = cost[rows, columns] < CAP
     rows, columns = rows[close], columns[close]
@@ -209,6 +209,8 @@ def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) ->
         if not isinstance(z, Tensor) or z.shape != y.shape:
             came = f"a tensor {tuple(z.shape)}" if isinstance(z, Tensor) else f"a {type(z).__name__}"
             raise Unjudgeable(f"the claimed function gave {came} for {len(x)} rows; {tuple(y.shape)} was wanted")
+        if not z.is_floating_point() or z.layout is not torch.strided:
+            raise Unjudgeable(f"the claimed function gave {z.dtype} values, {z.layout}; real numbers were wanted")
         if not bool(torch.isfinite(z).all()):
             raise Unjudgeable("the claimed function gave non-finite values")
         worst = max(worst, float((y - z).abs().max()))
@@ -257,7 +259,8 @@ def _signs_right(truth: Tensor, claim: Tensor, mirrored: Tensor) -> float:
     """How many true neurons, matched up to sign, have the sign that their mirroring demands."""
     straight, turned = distances(truth, claim), distances(truth, -claim)
     right = (straight <= turned) != mirrored
-    cost = torch.minimum(straight, turned) + TIE * ~right  # between w and -w, both there, the right one is meant
+    gaps = torch.minimum(straight, turned).nan_to_num(CAP).clamp(max=CAP)
+    cost = gaps + TIE * ~right  # between w and -w, both there, the right one is meant
     rows, columns = assign(cost)
     return float(right[rows, columns].sum())
 

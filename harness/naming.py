@@ -25,6 +25,8 @@ class Name:
     @lru_cache(4096)
     def parse(cls, text: str) -> "Name":
         """Split `base:option=value,…`."""
+        if not isinstance(text, str):
+            raise UsageError(f"{text!r} is a {type(text).__name__}; a name as text was wanted, such as spm:step=1.5")
         base, _, rest = text.strip().partition(":")
         pairs = []
         for part in rest.split(",") if rest else []:
@@ -45,7 +47,10 @@ def configure(cls: type[T], name: Name) -> T:
     """An instance of the dataclass `cls` with the options of `name`."""
     if not is_dataclass(cls):
         raise UsageError(f"{name.base} is {cls!r}; a frozen dataclass was wanted")
-    hints = get_type_hints(cls)
+    try:
+        hints = get_type_hints(cls)
+    except Exception as error:  # somebody's annotations
+        raise UsageError(f"{name.base}: its fields' types cannot be read: {type(error).__name__}: {error}") from error
     known = {f.name: hints[f.name] for f in fields(cls) if f.init}
     values = {}
     for option, text in name.options:
@@ -56,6 +61,8 @@ def configure(cls: type[T], name: Name) -> T:
         return cls(**values)
     except (TypeError, ValueError) as error:
         raise UsageError(f"{name}: {error}") from error
+    except Exception as error:  # somebody's constructor
+        raise UsageError(f"{name}: {type(error).__name__}: {error}") from error
 
 
 def describe(instance: object, name: Name) -> str:

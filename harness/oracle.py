@@ -1,8 +1,9 @@
 """The only way to the teacher: it counts every row of every kind, bounds memory, and refuses what was not agreed."""
 
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import torch
 from torch import Tensor
@@ -121,7 +122,12 @@ class CountingOracle:
         self._device, self._dtype = device, dtype
         self._limits = {"queries": query_limit, "samples": spec.samples}
         self._sampled, self._calls = 0, 0
+        self._process = os.getpid()
         self._noise = streams.generator(seed, "noise")
+
+    def __reduce__(self) -> NoReturn:
+        """Neither copied nor pickled."""
+        raise AccessRefused("an oracle cannot be copied: rows asked of a copy would not be counted")
 
     @property
     def usage(self) -> Usage:
@@ -206,6 +212,8 @@ class CountingOracle:
         return x.detach().to(device=self._device, dtype=self._dtype)
 
     def _evaluate(self, function: Callable[..., Tensor], x: Tensor, kind: str, width: int) -> Tensor:
+        if os.getpid() != self._process:
+            raise AccessRefused("rows asked for in another process cannot be counted")
         used, limit = getattr(self._usage, kind), self._limits.get(kind)
         if kind != "samples" and limit is not None and used + len(x) > limit:
             raise BudgetSpent(f"{used + len(x)} {kind} asked, {limit} granted")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, TextIO
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ class Lines:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         self._stream = stream or sys.stderr
-        self._live = self._stream.isatty()
+        self._live = self._stream is not None and self._stream.isatty()
         self._lock = threading.Lock()
         self._total = self._known = self._done = self._running = 0
         self._begun = time.monotonic()
@@ -62,7 +63,7 @@ class Lines:
         """Say what lies ahead."""
         self._total, self._known, self._begun = total, known, time.monotonic()
         held = f", {known} already in the store" if known else ""
-        self._stream.write(f"{total} cells{held}\n")
+        self._write(f"{total} cells{held}\n")
 
     def started(self, cell: Cell) -> None:
         """Count it."""
@@ -79,15 +80,13 @@ class Lines:
         said = f"{outcome_line(record)}" if record else "made by another command"
         place = f"[{self._known + self._done}/{self._total}]"
         state = "" if self._live else f"  ({self._state()})"
-        self._stream.write(f"{place} {cell.method}  {cell.task}  seed {cell.seed}: {said}{state}\n")
-        self._stream.flush()
+        self._write(f"{place} {cell.method}  {cell.task}  seed {cell.seed}: {said}{state}\n")
 
     def tick(self) -> None:
         """Renew the live line."""
         if self._live:
             self._clear()
-            self._stream.write(f"{self._known + self._done} of {self._total} done, {self._state()}")
-            self._stream.flush()
+            self._write(f"{self._known + self._done} of {self._total} done, {self._state()}")
 
     def _state(self) -> str:
         left = self._total - self._known - self._done - self._running
@@ -102,7 +101,14 @@ class Lines:
 
     def _clear(self) -> None:
         if self._live:
-            self._stream.write("\r\x1b[2K")
+            self._write("\r\x1b[2K")
+
+    def _write(self, text: str) -> None:
+        """Nobody may be reading any more: that is no reason to stop."""
+        if self._stream is not None:
+            with suppress(OSError):
+                self._stream.write(text)
+                self._stream.flush()
 
 
 def outcome_line(record: Record) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
+from paramid.naming import Name
 from paramid.status import Status
 
 SCHEMA = 1
@@ -77,6 +78,12 @@ class Record:
         if missing := {"key", "method", "task", "seed", "status"} - set(plain):
             raise ValueError(f"not a record: no {', '.join(sorted(missing))}")
         values = {name: value for name, value in plain.items() if name in names}
+        for name in ("method", "task"):
+            Name.parse(values[name])
+        if type(values["seed"]) is not int or values.get("device", "cpu") not in ("cpu", "cuda"):
+            raise ValueError(
+                f"seed {values['seed']!r} on {values.get('device')!r}; a whole number on cpu or cuda was wanted"
+            )
         stages = tuple(Stage(**{**s, "metrics": numbers(s["metrics"])}) for s in values.get("claims", ()))
         return cls(
             **{
@@ -101,11 +108,13 @@ def dump(plain: object, indent: int | None = None) -> str:
 
 
 def strict(value: Any) -> Any:
-    """The same without numbers that JSON has no word for."""
+    """The same without numbers and characters that JSON has no word for."""
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else ("Infinity" if value > 0 else "-Infinity")
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode()  # half a surrogate pair is no text
     if isinstance(value, Mapping):
-        return {str(k): strict(v) for k, v in value.items()}
+        return {strict(str(k)): strict(v) for k, v in value.items()}
     if isinstance(value, list | tuple):
         return [strict(v) for v in value]
     return value

@@ -7,8 +7,9 @@ Third parties join through the entry-point groups `paramid.methods` and `paramid
 from __future__ import annotations
 
 import ast
+import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -19,11 +20,12 @@ from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from paramid import naming
+from paramid.controls import Control
 from paramid.naming import Name, UsageError
+from paramid.spec import Access
 
 if TYPE_CHECKING:
     from paramid.contracts import Method, Task
-    from paramid.controls import Control
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "methods": {
@@ -122,7 +124,15 @@ def target(group: str, base: str) -> str:
 
 def _configured(group: str, text: str) -> object:
     name = Name.parse(text)
-    return naming.configure(load(target(group, name.base)), name)
+    made = naming.configure(load(target(group, name.base)), name)
+    access = getattr(made, "access", None)
+    if not isinstance(made, Control) and not (
+        isinstance(access, Set) and all(isinstance(kind, Access) for kind in access)
+    ):
+        raise UsageError(f"{name.base} has access {access!r}; a frozenset of paramid.Access was wanted")
+    if type(version := getattr(made, "version", None)) is not int:
+        raise UsageError(f"{name.base} has version {version!r}; a whole number was wanted")
+    return made
 
 
 def load(place: str) -> type[object]:
@@ -152,29 +162,38 @@ def add_plugin(file: str | Path) -> None:
     if spec is None or spec.loader is None or not path.is_file():
         raise UsageError(f"plug-in {file}: a Python file was wanted")
     module = module_from_spec(spec)
+    if module_name in sys.modules:
+        raise PluginError(f"plug-in {file}: a plug-in of that file name is there already; another name was wanted")
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
+        offered = {group: _offered(module, group) for group in _plugins}
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
-        raise PluginError(f"plug-in {file} cannot be imported: {type(error).__name__}: {error}") from error
-    for group in _plugins:
-        for name, cls in _offered(module, group, file).items():
-            if name in names(group):
-                raise PluginError(f"plug-in {file}: {group[:-1]} {name!r} is taken by {names(group)[name]}")
-            _plugins[group][name] = f"{cls.__module__}:{cls.__qualname__}"
+        said = (
+            f": {error}" if isinstance(error, PluginError) else f" cannot be imported: {type(error).__name__}: {error}"
+        )
+        raise PluginError(f"plug-in {file}{said}") from error
+    for group, classes in offered.items():
+        _plugins[group] |= {name: f"{cls.__module__}:{cls.__qualname__}" for name, cls in classes.items()}
     _plugin_files.append(path)
 
 
 def plugin_module(file: str | Path) -> str:
     """The name under which a plug-in file is imported."""
-    return f"paramid_plugin_{Path(file).stem}"
+    return f"paramid_plugin_{re.sub(r'[^0-9A-Za-z_]', '_', Path(file).stem)}"
 
 
-def _offered(module: ModuleType, group: str, file: str | Path) -> dict[str, type[object]]:
+def _offered(module: ModuleType, group: str) -> dict[str, type[object]]:
+    """The classes by name in `METHODS` or `TASKS` of a plug-in; a PluginError says what else is there."""
     offered = getattr(module, group.upper(), {})
     if not isinstance(offered, dict) or not all(isinstance(c, type) for c in offered.values()):
-        raise PluginError(f"plug-in {file}: {group.upper()} is {offered!r}; a dict from name to class was wanted")
+        raise PluginError(f"{group.upper()} is {offered!r}; a dict from name to class was wanted")
+    for name in offered:
+        if not isinstance(name, str) or not re.fullmatch(r"[^\s:,=]+", name):
+            raise PluginError(f"{group.upper()} has the name {name!r}; a word without : , = was wanted")
+        if name in names(group):
+            raise PluginError(f"{group[:-1]} {name!r} is taken by {names(group)[name]}")
     return offered
 
 

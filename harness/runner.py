@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 DEFAULT_STORE = "paramid-store"
 BETWEEN = 0.2  # seconds from look to look
 BUSY = "another command works on it"
+LEAST = 500  # MB of a worker, of which torch takes half
 TIME_LIMIT = 60.0  # of a compared cell, where nobody says otherwise
 
 
@@ -68,11 +69,11 @@ def outcome(
     """`run`, with the last claim's bytes beside the record."""
     threads = provenance.cores()
     facts = provenance.collect(threads, 1)
+    kept = None if store is None else Store(store).open()
     with nullcontext() if throw else Forkserver(threads) as server:  # it starts while the cell is planned
         cell = plans.cell(method, task, seed=seed, device=resolve(device), **limits)
         made = _performed(server, cell, cell.key(), facts) if server else _here(cell, facts)
-    if store is not None:
-        kept = Store(store).open()
+    if kept is not None:
         kept.start_run(facts)
         kept.add(made)
     return made
@@ -94,6 +95,7 @@ def compare(
     """
     import pandas as pd
 
+    methods, tasks = ([names] if isinstance(names, str) else names for names in (methods, tasks))
     session = Session.planned(
         methods, tasks, seeds if isinstance(seeds, Iterable) else range(seeds), suite=suite, store=store,
         workers=workers, **options,
@@ -138,7 +140,9 @@ class Session:
         """Plan a suite, or a grid of methods, tasks and seeds."""
         options = {k: v for k, v in options.items() if v is not None}
         options["device"] = resolve(options.get("device", "cpu"))
-        workers = workers or provenance.cores()
+        workers = provenance.cores() if workers is None else workers
+        if workers < 1:
+            raise UsageError(f"workers is {workers}; a whole number from 1 was wanted")
         if suite is not None:
             if tasks:
                 raise UsageError("a suite brings its own tasks; methods were all that can be added to it")
@@ -147,6 +151,9 @@ class Session:
             cells = plans.grid(methods, tasks, seeds, **{"time_limit": TIME_LIMIT, **options})
         else:
             raise UsageError("a suite, or methods and tasks, were wanted")
+        workers = max(1, min(workers, len(cells)))
+        if (share := provenance.ram_mb() / workers) < LEAST:
+            raise UsageError(f"{workers} workers have {share:.0f} MB each; {LEAST} and more were wanted")
         notes: list[str] = []
         return cls(
             {c.key(): c for c in cells},

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import os
 import select
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -24,6 +26,7 @@ from paramid.record import COSTS, Record, Stage
 from paramid.status import Status
 
 AROUND = 600.0  # seconds granted to what is not the method: drawing, judging
+PATIENT = 5.0  # seconds for the rest of a message, whatever is left
 KEPT = 16_384  # last bytes kept of what a method prints
 
 
@@ -109,13 +112,17 @@ class Forkserver:
 
     def __init__(self, threads: int, memory: float | None = None) -> None:
         self.threads, self.memory = threads, memory  # MB, for cells that have no limit of their own
-        self._lock, self._used = threading.Lock(), False
-        self._stopped = threading.Event()
+        self._lock, self._stopped = threading.Lock(), threading.Event()
+        self._start()
+
+    def _start(self) -> None:
+        self._used = False
+        self._scratch = tempfile.mkdtemp(prefix="paramid-")
         ours, theirs = socket.socketpair()
-        pins = {name: str(threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
+        pins = {name: str(self.threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
         self._control = ours
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "paramid.forkserver", str(theirs.fileno())],
+            [sys.executable, "-m", "paramid.forkserver", str(theirs.fileno()), self._scratch],
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is ours to handle; our death reaches it as a closed socket
@@ -128,6 +135,9 @@ class Forkserver:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+        self._end()
+
+    def _end(self) -> None:
         self._control.close()
         if not self._used:  # it may still be importing
             self._process.kill()
@@ -136,6 +146,7 @@ class Forkserver:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        shutil.rmtree(self._scratch, ignore_errors=True)
 
     def stop(self) -> None:
         """End every running cell as interrupted."""
@@ -163,8 +174,12 @@ class Forkserver:
         reading, writing = os.pipe()
         try:
             with self._lock:
+                if self._process.poll() is not None:  # something ended it, and every cell of its time
+                    self._end()
+                    self._start()
                 self._used = True
-                socket.send_fds(self._control, [b"c"], [theirs.fileno(), writing])
+                with suppress(OSError):  # it is just dying: what nobody received ends as any other channel
+                    socket.send_fds(self._control, [b"c"], [theirs.fileno(), writing])
             send(ours, {**what, "cell": asdict(cell), "threads": self.threads, "memory": self.memory}, body)
             watch = Watch(ours, reading, transcript, self._stopped)
             theirs.close()
@@ -172,8 +187,6 @@ class Forkserver:
             writing = -1
             watch.follow()
             return watch
-        except OSError as error:
-            raise RuntimeError(f"the fork server is gone (exit code {self._process.poll()})") from error
         finally:
             ours.close()
             theirs.close()
@@ -218,9 +231,14 @@ class Watch:
         if self._output in ready:
             self._keep()
         if self._channel in ready:
+            self._channel.settimeout(max(PATIENT, min(AROUND, self._remaining())))
             try:
                 self._take(*receive(self._channel))
-            except (EOFError, OSError):  # the server itself is gone
+            except TimeoutError:
+                self._kill(Status.EXITED, "stopped in the middle of a message")
+                self._exit = -signal.SIGKILL
+            except (EOFError, OSError):
+                self._killed, self._why = Status.CRASHED, "the fork server died while it ran"
                 self._exit = -signal.SIGKILL
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 self._kill(Status.EXITED, f"wrote into the harness' channel: {type(error).__name__}: {error}")
@@ -246,7 +264,7 @@ class Watch:
         if self._killed is not None:
             return self._killed, self._why
         if self._exit is not None and self._exit < 0:
-            name = signal.Signals(-self._exit).name
+            name = signal_name(-self._exit)
             outside = ", from outside or for want of memory" if name == "SIGKILL" else ""
             return Status.CRASHED, f"killed by signal {-self._exit} ({name}{outside})"
         return Status.EXITED, f"the process left with code {self._exit}"
@@ -294,3 +312,11 @@ class Watch:
         for end in (os.killpg, os.kill):  # a child that has just been born leads no group yet
             with suppress(ProcessLookupError):
                 end(self._pid, signal.SIGKILL)
+
+
+def signal_name(number: int) -> str:
+    """SIGKILL and the like; real-time signals have none."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return "a real-time signal"

@@ -1,11 +1,14 @@
 """Methods that misbehave, each in its own way: a plug-in of the tests."""
 
+import copy
 import ctypes
 import os
 import signal
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -48,6 +51,17 @@ ENDINGS = {
     "bad_function": Status.MALFORMED_CLAIM,
     "returns": Status.RAISED,
     "recurses": Status.RAISED,
+    "shuts_stdout": Status.FINISHED,
+    "signals": Status.CRASHED,
+    "surrogate": Status.RAISED,
+    "wordless": Status.RAISED,
+    "shouts": Status.RAISED,
+    "interrupts": Status.EXITED,
+    "floods": Status.MALFORMED_CLAIM,
+    "trails_off": Status.EXITED,
+    "copies": Status.RAISED,
+    "diverges": Status.FINISHED,
+    "imaginary": Status.MALFORMED_CLAIM,
 }
 
 
@@ -197,6 +211,53 @@ class Misbehaving:
 
     def _returns(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
         return rough.nothing_of_that_name
+
+    def _shuts_stdout(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        sys.stdout.close()
+        yield rough
+
+    def _signals(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        os.kill(os.getpid(), signal.SIGRTMIN + 6)
+        yield rough
+
+    def _surrogate(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        raise RuntimeError("a file named \udcff\x1b[2J is not there")
+
+    def _wordless(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        raise type("Wordless", (Exception,), {"__str__": lambda self: 1 / 0})
+
+    def _shouts(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        raise RuntimeError("A" * 50_000_000)
+
+    def _interrupts(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        raise KeyboardInterrupt("planned")
+
+    def _floods(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        while True:
+            yield rough
+
+    def _trails_off(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        for descriptor in range(3, 64):
+            with suppress(OSError):
+                os.write(descriptor, b"\0\0\0")
+        time.sleep(3600)
+        yield rough
+
+    def _copies(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        copy.deepcopy(oracle).query(run.normal(5, oracle.spec.inputs))
+        yield rough
+
+    def _diverges(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        yield Directions(1e300 * rough.weights[0])
+        yield rough.with_layers([1e300 * w for w in rough.weights], rough.biases)
+
+    def _imaginary(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        yield Function(lambda x: rough(x) * 1j)
+
+    def _kills_the_server(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        os.kill(os.getppid(), signal.SIGKILL)
+        time.sleep(3600)
+        yield rough
 
     def _recurses(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
         yield from self._recurses(oracle, run, rough)

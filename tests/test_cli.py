@@ -166,7 +166,10 @@ BAD = [
     ("run spm shallow --time-limit soon", "invalid float value: 'soon'"),
     ("run spm shallow --query-limit -1", "query_limit is -1; a positive number was wanted"),
     ("run spm shallow --query-limit 1.5", "invalid int value: '1.5'"),
-    ("run spm shallow --claim /nowhere/at/all.npz", "/nowhere/at/all.npz: no such folder"),
+    (
+        "run spm shallow --claim /nowhere/at/all.npz",
+        "a file in a folder that is there was wanted",
+    ),
     ("run spm shallow --frobnicate", "unrecognized arguments: --frobnicate"),
     ("compare --methods spm", "a suite, or methods and tasks, were wanted"),
     ("compare --methods spm --tasks shallow --workers 0", "whole numbers from 1"),

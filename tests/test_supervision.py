@@ -1,5 +1,6 @@
 """Whatever a method does, its cell becomes a record and the others do not notice."""
 
+import signal
 from dataclasses import replace
 from pathlib import Path
 
@@ -48,6 +49,15 @@ def test_a_cell_that_is_stopped_before_it_is_born_does_not_run() -> None:
     assert (record.status, record.claims) == (paramid.Status.INTERRUPTED, ())
 
 
+def test_a_server_that_is_killed_is_started_again() -> None:
+    with Forkserver(threads=1) as server:
+        cells = [cell(f"misbehaving:how={how}", TASK, seed=0) for how in ("kills_the_server", "well")]
+        guilty, next_one = (server.run(planned, planned.key(), {}).record for planned in cells)
+    assert (guilty.status, guilty.reason) == (paramid.Status.CRASHED, "the fork server died while it ran")
+    assert next_one.status is paramid.Status.FINISHED
+    assert not Path(server._scratch).exists()
+
+
 def test_reasons_and_traces_tell(records: dict[str, Record]) -> None:
     assert records["raises"].reason == "RuntimeError: planned"
     assert "in _raises" in records["raises"].traceback
@@ -59,6 +69,16 @@ def test_reasons_and_traces_tell(records: dict[str, Record]) -> None:
     assert records["numpy"].reason == "Directions: columns is a ndarray; a tensor was wanted"
     assert records["babbles"].reason.startswith("wrote into the harness' channel")
     assert records["killed"].reason == "killed by signal 9 (SIGKILL, from outside or for want of memory)"
+    assert records["signals"].reason == f"killed by signal {signal.SIGRTMIN + 6} (a real-time signal)"
+    assert records["surrogate"].reason == "RuntimeError: a file named \ufffd\ufffd[2J is not there"
+    assert "its __str__ raised ZeroDivisionError" in records["wordless"].reason
+    assert len(records["shouts"].reason) <= 20_000
+    assert "KeyboardInterrupt: planned" in records["interrupts"].printed
+    assert records["floods"].reason == "yielded 1,000 claims and did not end"
+    assert records["trails_off"].reason == "stopped in the middle of a message"
+    assert "an oracle cannot be copied" in records["copies"].reason
+    assert records["diverges"].metrics["identified"] == 0
+    assert "torch.complex128 values" in records["imaginary"].reason
     assert "doubles of 8 bytes" in records["hoards"].reason or "allocate" in records["hoards"].reason
 
 

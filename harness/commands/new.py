@@ -1,6 +1,7 @@
 """A method or a task in a file that runs, with its test."""
 
 import argparse
+import shlex
 from pathlib import Path
 
 from paramid.commands import DONE, Add
@@ -19,7 +20,7 @@ def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
     from paramid.authoring import new
 
-    file, test = new(options.kind, options.name, options.dir)
+    file, test = (shlex.quote(str(path)) for path in new(options.kind, options.name, options.dir))
     print(f"wrote {file} and {test}; next:")
     if options.kind == "method":
         print(f"  paramid run {options.name} shallow:D=5,m=1 --plugin {file}")

@@ -28,16 +28,16 @@ def act(options: argparse.Namespace) -> int:
     from paramid.record import dump
     from paramid.runner import outcome
 
-    if options.claim is not None and not options.claim.absolute().parent.is_dir():
-        raise UsageError(f"{options.claim}: no such folder")
+    if options.claim is not None and (options.claim.is_dir() or not options.claim.absolute().parent.is_dir()):
+        raise UsageError(f"--claim is {options.claim}; a file in a folder that is there was wanted")
     costs = {name: getattr(options, name) for name in LIMITS}
     made = outcome(options.method, options.task, options.seed, device=options.device, store=options.store, **costs)
-    if options.claim is not None and made.claim:
-        options.claim.write_bytes(made.claim)
     if options.json:
         print(dump(made.record.to_json()))
     else:
         print(describe(made.record), end="")
+    if options.claim is not None and made.claim:
+        options.claim.write_bytes(made.claim)
     if made.record.status is Status.INTERRUPTED:
         return STOPPED
     return DONE if made.record.answered else FAILED
