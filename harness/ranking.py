@@ -65,8 +65,7 @@ def scores(costs: Array, ceiling: float = CEILING) -> Array:
     floor = np.finfo(np.float64).tiny
     best = np.maximum(costs.min(axis=-3, keepdims=True), floor)
     with np.errstate(invalid="ignore"):
-        ratio = np.where(np.isfinite(costs), np.maximum(costs, floor) / best, np.inf)
-    area = np.clip(1 - np.log(ratio) / math.log(ceiling), 0.0, 1.0)
+        area = np.fmax(1 - np.log(np.maximum(costs, floor) / best) / math.log(ceiling), 0.0)  # ∞/∞ is 0 too
     whole: Array = area.mean(axis=(-2, -1))
     return whole
 
@@ -118,17 +117,19 @@ def resampled_scores(trials: Trials, draws: int = DRAWS) -> Array:
     rng = np.random.default_rng(0)
     methods, tasks, _, _ = trials.spent.shape
     there = ~np.isnan(trials.spent)
-    spent, hit = np.where(there, trials.spent, 0.0), (trials.hit & there).astype(np.float64)
+    table = np.stack([np.where(there, trials.spent, 0.0), trials.hit & there])
+    table = np.ascontiguousarray(table.transpose(2, 0, 4, 1, 3))  # (tasks, spent and hit, targets, methods, seeds)
     held = there[..., 0].any(axis=0).sum(axis=-1)  # seeds of each task
-    chosen = rng.integers(tasks, size=(draws, tasks))
+    chosen = rng.integers(tasks, size=(draws, tasks)).ravel()
+    ends = np.bincount(chosen, minlength=tasks).cumsum()
+    drawn = np.split(np.argsort(chosen, kind="stable") // tasks, ends[:-1])  # once for every time a task was chosen
     total = np.zeros((draws, methods))
-    for task, count in enumerate(held):
-        draw = np.nonzero(chosen == task)[0]  # once for every time that the task was chosen
+    for task, (count, draw) in enumerate(zip(held, drawn, strict=True)):
         times = rng.multinomial(count, np.full(count, 1 / max(count, 1)), size=len(draw)).astype(np.float64)
-        ours = [np.tensordot(times, part[:, task, :count], axes=(1, 1)) for part in (spent, hit)]
+        spent, hit = np.einsum("ptms,sd->ptmd", table[task, ..., :count], np.ascontiguousarray(times.T))
         with np.errstate(divide="ignore", invalid="ignore"):
-            costs = np.where(ours[1] > 0, ours[0] / ours[1], np.inf)
-        np.add.at(total, draw, scores(costs[..., None, :]))
+            costs = np.where(hit > 0, spent / hit, np.inf)
+        np.add.at(total, draw, scores(costs.T[:, :, None]))
     whole: Array = total / tasks
     return whole
 
