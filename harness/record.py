@@ -73,10 +73,9 @@ class Record:
             raise ValueError("not a record: no schema")
         if plain["schema"] != SCHEMA:
             raise ValueError(f"schema {plain['schema']}; this version reads {SCHEMA}")
-        names = {f.name for f in fields(cls)}
         if missing := {"key", "method", "task", "seed", "status"} - set(plain):
             raise ValueError(f"not a record: no {', '.join(sorted(missing))}")
-        values = {name: value for name, value in plain.items() if name in names}
+        values = {name: value for name, value in plain.items() if name in NAMES}
         stages = tuple(Stage(**{**s, "metrics": numbers(s["metrics"])}) for s in values.get("claims", ()))
         return cls(
             **{
@@ -87,6 +86,9 @@ class Record:
                 "obstacles": tuple(values.get("obstacles", ())),
             }
         )
+
+
+NAMES = {f.name for f in fields(Record)}
 
 
 def numbers(metrics: Mapping[str, float | str]) -> dict[str, float]:

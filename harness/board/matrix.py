@@ -11,7 +11,7 @@ from paramid.board.standings import badges
 from paramid.board.summary import MARKS, Cell, Summary, family
 from paramid.charts import shown
 from paramid.naming import Name
-from paramid.selection import endings, said
+from paramid.selection import said
 from paramid.trials import KINDS
 
 
@@ -132,8 +132,9 @@ def words(cell: Cell) -> str:
         return f"declined: {cell.reason}"
     who = f"{cell.entrant} before {cell.task}"
     low, high = (said(v) for v in cell.interval)
+    found = f"{cell.identified}/{len(cell.records)} identified; {cell.endings}"
     share = " to ".join(f"{100 * v:.0f}" for v in cell.share)
     middle = "no median error" if math.isinf(cell.error) else f"median error {said(cell.error)} ({low} to {high})"
     cost = f"{shown(cell.seconds)} s, {cell.rows:,.0f} rows"
     why = f"; {cell.reason}" if cell.reason else ""
-    return f"{who}: {middle}; {endings(cell.records)} (95 %: {share} %); {cost}{why}"
+    return f"{who}: {middle}; {found} (95 %: {share} %); {cost}{why}"
