@@ -62,19 +62,22 @@ def expected_cost(spent: Array, hit: NDArray[np.bool_]) -> Array:
 
 def scores(costs: Array, ceiling: float = CEILING) -> Array:
     """(3) of costs (…, methods, tasks, targets); what nobody reached counts as zero for all."""
-    floor = np.finfo(np.float64).tiny
-    best = np.maximum(costs.min(axis=-3, keepdims=True), floor)
-    with np.errstate(invalid="ignore"):
-        area = np.fmax(1 - np.log(np.maximum(costs, floor) / best) / math.log(ceiling), 0.0)  # ∞/∞ is 0 too
+    area = np.fmax(1 - np.log(ratios(costs)) / math.log(ceiling), 0.0)  # of NaN and 0 the 0
     whole: Array = area.mean(axis=(-2, -1))
     return whole
 
 
+def ratios(costs: Array) -> Array:
+    """The ratios r of (2) from costs (…, methods, tasks, targets); NaN where nobody reached the target."""
+    above = np.maximum(costs, np.finfo(np.float64).tiny)  # for what was free
+    with np.errstate(invalid="ignore", over="ignore"):
+        ratio: Array = above / above.min(axis=-3, keepdims=True)
+    return ratio
+
+
 def profile(costs: Array, factors: Sequence[float]) -> Array:
     """ρ of (2) at every factor, (methods, factors), from costs (methods, tasks, targets)."""
-    best = costs.min(axis=0, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        ratio = np.where(np.isfinite(costs), costs / best, np.inf)
+    ratio = ratios(costs)
     return np.stack([(ratio <= factor).mean(axis=(1, 2)) for factor in factors], axis=1)
 
 
