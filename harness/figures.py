@@ -13,6 +13,7 @@ import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping, Sequence
 from itertools import accumulate, pairwise
+from operator import attrgetter
 from statistics import linear_regression, median
 
 from paramid import svg
@@ -23,6 +24,7 @@ from paramid.selection import Lines, along, by_place, endings, error, identified
 
 BOTTOM = TOP + 190  # of a panel
 UNITS = {"seconds": "seconds", "queries": f"rows of the teacher ({', '.join(COSTS)})"}
+_counted = attrgetter(*COSTS)
 Point = tuple[float, float]
 Chart = tuple[list[str], list[tuple[str, str, str]]]  # marks; of each method its name, its result and its endings
 
@@ -70,7 +72,7 @@ def _drawn(
 
 def cost(stage: Stage | Record, over: str) -> float:
     """What a claim had cost, or a whole run did: its seconds, or every row of the teacher."""
-    return stage.seconds if over == "seconds" else float(sum(getattr(stage, name) for name in COSTS))
+    return stage.seconds if over == "seconds" else float(sum(_counted(stage)))
 
 
 def trace(record: Record, over: str) -> list[Point]:

@@ -60,24 +60,24 @@ def expected_cost(spent: Array, hit: NDArray[np.bool_]) -> Array:
     return np.where(count > 0, total / np.maximum(count, 1), np.inf)
 
 
-def ratios(costs: Array, axis: int) -> Array:
-    """Costs over the least along the axis of the methods, infinite where the target was not reached."""
-    floor = np.finfo(np.float64).tiny
-    best = np.maximum(costs.min(axis=axis, keepdims=True), floor)
-    ratio: Array = np.divide(np.maximum(costs, floor), best, out=np.full_like(costs, np.inf), where=np.isfinite(costs))
-    return ratio
-
-
 def scores(costs: Array, ceiling: float = CEILING) -> Array:
     """(3) of costs (…, methods, tasks, targets); what nobody reached counts as zero for all."""
-    area = np.clip(1 - np.log(ratios(costs, -3)) / math.log(ceiling), 0.0, 1.0)
+    area = np.fmax(1 - np.log(ratios(costs)) / math.log(ceiling), 0.0)  # of NaN and 0 the 0
     whole: Array = area.mean(axis=(-2, -1))
     return whole
 
 
+def ratios(costs: Array) -> Array:
+    """The ratios r of (2) from costs (…, methods, tasks, targets); NaN where nobody reached the target."""
+    above = np.maximum(costs, np.finfo(np.float64).tiny)  # for what was free
+    with np.errstate(invalid="ignore", over="ignore"):
+        ratio: Array = above / above.min(axis=-3, keepdims=True)
+    return ratio
+
+
 def profile(costs: Array, factors: Sequence[float]) -> Array:
     """ρ of (2) at every factor, (methods, factors), from costs (methods, tasks, targets)."""
-    ratio = ratios(costs, 0)
+    ratio = ratios(costs)
     return np.stack([(ratio <= factor).mean(axis=(1, 2)) for factor in factors], axis=1)
 
 
@@ -120,17 +120,19 @@ def resampled_scores(trials: Trials, draws: int = DRAWS) -> Array:
     rng = np.random.default_rng(0)
     methods, tasks, _, _ = trials.spent.shape
     there = ~np.isnan(trials.spent)
-    spent, hit = np.where(there, trials.spent, 0.0), (trials.hit & there).astype(np.float64)
+    table = np.stack([np.where(there, trials.spent, 0.0), trials.hit & there])
+    table = np.ascontiguousarray(table.transpose(2, 0, 4, 1, 3))  # (tasks, spent and hit, targets, methods, seeds)
     held = there[..., 0].any(axis=0).sum(axis=-1)  # seeds of each task
-    chosen = rng.integers(tasks, size=(draws, tasks))
+    chosen = rng.integers(tasks, size=(draws, tasks)).ravel()
+    ends = np.bincount(chosen, minlength=tasks).cumsum()
+    drawn = np.split(np.argsort(chosen, kind="stable") // tasks, ends[:-1])  # once for every time a task was chosen
     total = np.zeros((draws, methods))
-    for task, count in enumerate(held):
-        draw = np.nonzero(chosen == task)[0]  # once for every time that the task was chosen
+    for task, (count, draw) in enumerate(zip(held, drawn, strict=True)):
         times = rng.multinomial(count, np.full(count, 1 / max(count, 1)), size=len(draw)).astype(np.float64)
-        ours = [np.tensordot(times, part[:, task, :count], axes=(1, 1)) for part in (spent, hit)]
+        spent, hit = np.einsum("ptms,sd->ptmd", table[task, ..., :count], np.ascontiguousarray(times.T))
         with np.errstate(divide="ignore", invalid="ignore"):
-            costs = np.where(ours[1] > 0, ours[0] / ours[1], np.inf)
-        np.add.at(total, draw, scores(costs[..., None, :]))
+            costs = np.where(hit > 0, spent / hit, np.inf)
+        np.add.at(total, draw, scores(costs.T[:, :, None]))
     whole: Array = total / tasks
     return whole
 

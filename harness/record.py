@@ -74,16 +74,14 @@ class Record:
             raise ValueError("not a record: no schema")
         if plain["schema"] != SCHEMA:
             raise ValueError(f"schema {plain['schema']}; this version reads {SCHEMA}")
-        names = {f.name for f in fields(cls)}
         if missing := {"key", "method", "task", "seed", "status"} - set(plain):
             raise ValueError(f"not a record: no {', '.join(sorted(missing))}")
-        values = {name: value for name, value in plain.items() if name in names}
-        for name in ("method", "task"):
-            Name.parse(values[name])
-        if type(values["seed"]) is not int or values.get("device", "cpu") not in ("cpu", "cuda"):
-            raise ValueError(
-                f"seed {values['seed']!r} on {values.get('device')!r}; a whole number on cpu or cuda was wanted"
-            )
+        values = {name: value for name, value in plain.items() if name in NAMES}
+        for name in (values["method"], values["task"]):
+            Name.parse(name)
+        seed, device = values["seed"], values.get("device", "cpu")
+        if type(seed) is not int or device not in ("cpu", "cuda"):
+            raise ValueError(f"seed {seed!r} on {device!r}; a whole number on cpu or cuda was wanted")
         stages = tuple(Stage(**{**s, "metrics": numbers(s["metrics"])}) for s in values.get("claims", ()))
         return cls(
             **{
@@ -95,6 +93,9 @@ class Record:
                 "obstacles": tuple(values.get("obstacles", ())),
             }
         )
+
+
+NAMES = {f.name for f in fields(Record)}
 
 
 def numbers(metrics: Mapping[str, float | str]) -> dict[str, float]:

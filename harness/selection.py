@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from functools import lru_cache
 from statistics import median_high, median_low
 
 from paramid.charts import shown
@@ -25,7 +26,8 @@ def number(text: str) -> float:
     return value if math.isfinite(value) else math.nan
 
 
-def options(task: str) -> dict[str, float]:
+@lru_cache(4096)
+def options(task: str) -> Mapping[str, float]:
     """The numeric options that a task's name gives."""
     given = {option: number(text) for option, text in Name.parse(task).options}
     return {option: value for option, value in given.items() if not math.isnan(value)}
@@ -154,6 +156,7 @@ def endings(records: Sequence[Record]) -> str:
     return f"{sum(map(identified, records))}/{len(records)} identified; {told}"
 
 
+@lru_cache(4096)
 def order(task: str) -> tuple[object, ...]:
     """The place of a task among others: by its family, then by its options as numbers."""
     name = Name.parse(task)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from itertools import accumulate
 
 import numpy as np
 
@@ -90,13 +91,9 @@ def spent(record: Record, over: str) -> tuple[float, tuple[float, ...]]:
     """The whole cost of a run, and by (1) that of each target it reached: of the first ones, for errors only fall."""
     if record.status not in STANDING:
         return cost(record, over), ()
-    reached = []
-    for target in TARGETS:
-        first = next((cost(s, over) for s in record.claims if error(s.metrics) <= target), None)
-        if first is None:
-            break
-        reached.append(first)
-    return cost(record, over), tuple(reached)
+    least = list(accumulate((error(s.metrics) for s in record.claims), min))
+    first = [sum(e > target for e in least) for target in TARGETS]
+    return cost(record, over), tuple(cost(record.claims[i], over) for i in first if i < len(least))
 
 
 def trials(groups: Mapping[str, Sequence[Record]], over: str) -> Trials:
@@ -111,10 +108,13 @@ def trials(groups: Mapping[str, Sequence[Record]], over: str) -> Trials:
     worst: dict[str, float] = defaultdict(float)
     for (_, task, _), (whole, _) in runs.items():
         worst[task] = max(worst[task], whole)
-    for t, task in enumerate(tasks):
-        for i, seed in enumerate(sorted(seeds[task])):
-            for m, name in enumerate(names):
-                whole, reached = runs.get((name, task, seed), (worst[task], ()))  # (3)
-                table[m, t, i] = [*reached, *[whole] * (len(TARGETS) - len(reached))]
-                hit[m, t, i, : len(reached)] = True
+    column = {name: m for m, name in enumerate(names)}
+    where = {(task, seed): (t, i) for t, task in enumerate(tasks) for i, seed in enumerate(sorted(seeds[task]))}
+    for (task, _), (t, i) in where.items():
+        table[:, t, i] = worst[task]  # (3)
+    for (name, task, seed), (whole, reached) in runs.items():
+        if (task, seed) in where:
+            at = (column[name], *where[task, seed])
+            table[at] = [*reached, *[whole] * (len(TARGETS) - len(reached))]
+            hit[at][: len(reached)] = True
     return Trials(names, tasks, table, hit)

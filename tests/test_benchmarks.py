@@ -139,6 +139,7 @@ def test_an_environment_sees_a_commit_and_the_shared_packages(tmp_path: Path) ->
             "--D 5 --m 6",
             [r"right to \S+e-1[3-6], shifts to \S+e-1[3-6]", r"off by 1:.*\n  gave up: the residual"],
         ),
+        ("board_build", "--methods 1", [r"1,000 records: read \S+ s, ranked \S+ s, written \S+ s; \S+ s in all"]),
         (
             "thresholds",
             "--D 3 --iterations 6 --offsets 50",

@@ -128,6 +128,10 @@ def test_ranks_are_recomputed_by_the_filters(visit: Open) -> None:
     choose(page, "device", "cuda")
     assert [r.split()[1] for r in rows.all_inner_texts()] == ["peel:assisted=true"]
     choose(page, "device", "")
+    choose(page, "family", "shallow")  # hides no task of the board of moments, which stays as it was built
+    notes = page.locator(".recomputed:visible").all_inner_texts()
+    assert [note.partition(" tasks")[0] for note in notes] == [*["Recomputed here over 3 of 4"] * 2, ""]
+    choose(page, "family", "")
     choose(page, "cost", "queries")
     assert page.locator("[data-over=seconds]:visible").count() == 0
     choose(page, "access", "samples")

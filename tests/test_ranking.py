@@ -68,6 +68,12 @@ def test_a_score_is_the_integral_of_the_profile() -> None:
     assert ranking.scores(costs) == pytest.approx(numeric, abs=1e-3)
 
 
+def test_what_was_free_is_cheapest_and_what_nobody_reached_counts_for_none() -> None:
+    costs = np.array([[[0.0, np.inf]], [[5.0, np.inf]]])
+    assert ranking.scores(costs) == pytest.approx([0.5, 0.0])
+    assert ranking.profile(costs, [1.0, 1e3]).tolist() == [[0.5, 0.5], [0.0, 0.0]]
+
+
 def test_resampled_scores_are_those_of_resampled_tables() -> None:
     rng = np.random.default_rng(6)
     costs = np.exp(rng.normal(size=(3, 5, 4)))

@@ -113,7 +113,6 @@
     return share(count, all);
   };
   const standings = () => {
-    const filtered = state.family || state.size || state.device;
     for (const section of document.querySelectorAll(".board")) {
       const kind = section.dataset.kind;
       section.hidden = Boolean(state.access && state.access !== kind);
@@ -123,10 +122,14 @@
         if (part.hidden || section.hidden) continue;
         for (const old of [...whole.tBodies]) old.remove();
         const note = section.querySelector(".recomputed");
-        if (!filtered) { whole.append(...first); note.textContent = ""; continue; }
         const trials = boards[kind][part.dataset.over];
         const where = trials.tasks.map((t, i) => [t, i]).filter(([t]) => shown(tasks[t])).map(([, i]) => i);
         const ours = trials.methods.map((m, i) => [m, i]).filter(([m]) => !state.device || methods[m].device === state.device).map(([, i]) => i);
+        if (where.length === trials.tasks.length && ours.length === trials.methods.length) {
+          whole.append(...first);
+          note.textContent = "";
+          continue;
+        }
         note.textContent = where.length && ours.length
           ? `Recomputed here over ${where.length} of ${trials.tasks.length} tasks; intervals from ${DRAWS} resamples.` : "No task of this board is shown.";
         if (!where.length || !ours.length) continue;
@@ -171,7 +174,7 @@
     const value = (row) => { const cell = row.cells[column + 1], v = cell.dataset.v; return /^(no|bare)$/.test(cell.className) ? Infinity : v === undefined ? NaN : +v; };
     const keyed = rows.map((row, i) => [row, column < 0 ? i : value(row), i]);
     keyed.sort((a, b) => (isNaN(a[1]) - isNaN(b[1])) || (a[1] === b[1] ? 0 : (a[1] < b[1] ? -1 : 1) * sign) || a[2] - b[2]);
-    body.append(...keyed.map(([row]) => row));
+    if (keyed.some(([row], i) => row !== body.rows[i])) body.append(...keyed.map(([row]) => row));
     let last = null;
     for (const [row] of keyed.filter(([r]) => !r.hidden)) {
       const family = tasks[row.dataset.task].family;

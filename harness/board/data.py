@@ -11,7 +11,6 @@ from collections import defaultdict
 from paramid.board.summary import Cell, Summary, family, size
 from paramid.ranking import CEILING, TARGETS, Standing, Trials
 from paramid.record import strict
-from paramid.selection import endings
 from paramid.status import Status
 from paramid.trials import COST_KINDS, assisted
 
@@ -82,10 +81,9 @@ def _trials(summary: Summary, trials: Trials) -> dict[str, object]:
 def _seeds(trials: Trials, m: int, t: int) -> list[list[float]]:
     """[targets reached, their costs …, the whole cost where one was not]."""
     made = []
-    for costs, hits in zip(trials.spent[m, t], trials.hit[m, t], strict=True):
+    for costs, reached in zip(trials.spent[m, t].tolist(), trials.hit[m, t].sum(axis=-1).tolist(), strict=True):
         if math.isnan(costs[0]):
             break
-        reached = int(hits.sum())
         made.append([reached, *(_short(c) for c in costs[: min(reached + 1, len(costs))])])
     return made
 
@@ -122,7 +120,7 @@ def _cell(summary: Summary, cell: Cell) -> dict[str, object]:
         "identified": cell.identified, "identified_low": round(share_low, 4), "identified_high": round(share_high, 4),
         "error": _short(cell.error), "error_low": _short(low), "error_high": _short(high),
         "seconds": _short(cell.seconds), "rows": int(cell.rows),
-        "state": cell.state, "endings": endings(cell.records).partition("; ")[2], "checked": summary.checked([cell]),
+        "state": cell.state, "endings": cell.endings, "checked": summary.checked([cell]),
     }  # fmt: skip
 
 

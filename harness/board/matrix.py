@@ -11,7 +11,7 @@ from paramid.board.standings import badges
 from paramid.board.summary import MARKS, Cell, Summary, family
 from paramid.charts import shown
 from paramid.naming import Name
-from paramid.selection import endings, said
+from paramid.selection import said
 from paramid.trials import KINDS
 
 
@@ -97,20 +97,22 @@ def _cell(cell: Cell | None, methods: dict[str, str], task_url: str, best: float
     if cell.state == "declined":
         return tag("td", tag("i", "declined"), class_="no", title=words(cell))
     anchor = f"{methods[cell.entrant]}#{task_url.rpartition('/')[2].removesuffix('.html')}"
-    mark = tag("span", MARKS[cell.state], aria_hidden="true")
+    part = f"{cell.identified}/{len(cell.records)}" if cell.state == "partly identified" else ""
+    mark = part or MARKS[cell.state]
     if cell.level is None:
-        inside = tag("a", mark, tag("i", cell.state), href=anchor)
+        inside = tag("a", mark, href=anchor, aria_label=cell.state)
         return tag("td", inside, class_="bare", title=words(cell))
-    part = f"{cell.identified}/{len(cell.records)}" if cell.state == "partly identified" else mark
-    odd = tag("b", "†", aria_hidden="true") + tag("i", " CPU and GPU disagree") if flagged else ""
-    inside = tag("a", power(cell.error), tag("small", part, tag("i", f" {cell.state}"), odd), href=anchor)
+    seen = power(cell.error)
+    heard = (f"1e{seen}" if cell.error > 0 else "no error", part, cell.state, "CPU and GPU disagree" if flagged else "")
+    label = " ".join(filter(None, heard))
+    inside = tag("a", f"{seen}\n{mark}{'†' if flagged else ''}", href=anchor, aria_label=label)
     top = " best" if cell.identified and near(cell.error, best) else ""
     return tag("td", inside, class_=f"e{cell.level}{top}", title=words(cell), data_v=f"{cell.error:.3g}")
 
 
 def power(value: float) -> str:
-    """The power of ten next to an error, `=` for none at all; who listens or copies gets `1e-15`."""
-    return tag("i", "1e") + f"{round(math.log10(value)) + 0}" if value > 0 else "="
+    """The power of ten next to an error, `=` for none at all."""
+    return f"{round(math.log10(value)) + 0}" if value > 0 else "="
 
 
 def shown_error(value: float) -> str:
@@ -132,8 +134,9 @@ def words(cell: Cell) -> str:
         return f"declined: {cell.reason}"
     who = f"{cell.entrant} before {cell.task}"
     low, high = (said(v) for v in cell.interval)
+    found = f"{cell.identified}/{len(cell.records)} identified; {cell.endings}"
     share = " to ".join(f"{100 * v:.0f}" for v in cell.share)
     middle = "no median error" if math.isinf(cell.error) else f"median error {said(cell.error)} ({low} to {high})"
     cost = f"{shown(cell.seconds)} s, {cell.rows:,.0f} rows"
     why = f"; {cell.reason}" if cell.reason else ""
-    return f"{who}: {middle}; {endings(cell.records)} (95 %: {share} %); {cost}{why}"
+    return f"{who}: {middle}; {found} (95 %: {share} %); {cost}{why}"

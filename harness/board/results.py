@@ -14,7 +14,7 @@ from paramid.board.summary import MARKS, Cell, Summary
 from paramid.charts import shown
 from paramid.figures import cost
 from paramid.record import Record
-from paramid.selection import endings, error, said
+from paramid.selection import error, said
 
 MOST_SEEDS = 300  # on a page
 SEED_HEAD = ("seed", "ended", "error", "identified", "seconds", "rows", "MB", "key")
@@ -44,7 +44,7 @@ def cells(ours: Sequence[Cell], name: Named, short: Named, what: str) -> str:
 
 
 def _ended(c: Cell) -> str:
-    told = escaped(endings(c.records).partition("; ")[2])
+    told = escaped(c.endings)
     return tag("span", f"{told}: {escaped(c.reason)}", class_="ended") if c.reason else told
 
 

@@ -15,7 +15,7 @@ from paramid.naming import Name
 from paramid.published import DISPUTED, VERIFIED, Verdict, fingerprint
 from paramid.ranking import Standing, Trials, standings
 from paramid.record import Record
-from paramid.selection import error, identified, options, order
+from paramid.selection import endings, error, identified, options, order
 from paramid.status import BROKEN, Status
 from paramid.trials import COST_KINDS, Entrants, boards, entrants, trials
 from paramid.uncertainty import Interval, median, median_interval, wilson
@@ -51,6 +51,11 @@ class Cell:
     def identified(self) -> int:
         """How many seeds."""
         return sum(map(identified, self.records))
+
+    @cached_property
+    def endings(self) -> str:
+        """How its seeds ended, without how many were identified."""
+        return endings(self.records).partition("; ")[2]
 
     @cached_property
     def share(self) -> Interval:
