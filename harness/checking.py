@@ -72,7 +72,12 @@ class Checked:
             mine = [f for f in self.findings if f.probe == name]
             state = "FAIL" if any(f.problem for f in mine) else ("ok" if mine else "-")
             lines.append(f"{name:<10} {state:<5} {about}")
-            lines += [f"{'':<16} {f.teacher + ': ' if f.teacher else ''}{f.problem}" for f in mine if f.problem]
+            teachers: dict[str, list[str]] = {}
+            for found in mine:
+                teachers.setdefault(found.problem, []).append(found.teacher)
+            for problem, (first, *others) in teachers.items():
+                more = f" (and before {len(others)} other teachers)" if others else ""
+                lines += [f"{'':<16} {first + ': ' if first else ''}{problem}{more}"] * bool(problem)
         verdict = f"{len(self.problems)} problems" if self.problems else "keeps the contract"
         return "\n".join([*lines, *self.costs, f"{self.method}: {verdict}"])
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from operator import index
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from paramid.claims import Claim
 from paramid.contracts import Method, Run
 from paramid.controls import Control
 from paramid.identifiability import obstacles
-from paramid.naming import UsageError
+from paramid.naming import UsageError, whole
 from paramid.network import Network
 from paramid.oracle import CountingOracle
 from paramid.spec import Access, Spec
@@ -69,11 +68,13 @@ def identify(
     output bias, unless `norms` and `output_bias` say otherwise; with `outer="free"` all are free.
     """
     widths = tuple(neurons) if isinstance(neurons, Iterable) else (neurons,)
+    seed = whole("seed", seed)
+    query_limit = None if query_limit is None else whole("query_limit", query_limit, 1)
     try:
         spec = Spec(
-            inputs=index(inputs),
-            widths=tuple(None if width is None else index(width) for width in widths),
-            outputs=index(outputs),
+            inputs=whole("inputs", inputs, 1),
+            widths=tuple(None if width is None else whole("neurons", width, 1) for width in widths),
+            outputs=whole("outputs", outputs, 1),
             activations=(activations.activation(activation).name,) * len(widths) + ("identity",),
             outer=outer,
             norms=norms or ("unit" if outer == "ones" else "free"),
@@ -176,9 +177,12 @@ class BlackBox:
         return x.to(device=self._example.device, dtype=self._example.dtype, copy=True)
 
     def _taken(self, given: object) -> Tensor:
-        if isinstance(given, Tensor):
-            return given.detach().to(device="cpu", dtype=torch.float64)
+        if isinstance(given, Tensor) and not given.is_complex() and not given.is_meta:
+            return given.detach().to_dense().to(device="cpu", dtype=torch.float64)
         try:
+            if isinstance(given, Tensor) or np.asarray(given).dtype.kind in "cSU":
+                raise TypeError("no real numbers")
             return torch.from_numpy(np.array(given, dtype=np.float64))
         except (TypeError, ValueError) as error:
-            raise BadFunction(f"f gave a {type(given).__name__}; an array of numbers was wanted") from error
+            kind = f" of {dtype}" if (dtype := getattr(given, "dtype", "")) else ""
+            raise BadFunction(f"f gave a {type(given).__name__}{kind}; an array of real numbers was wanted") from error

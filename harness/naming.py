@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
 from functools import lru_cache
+from operator import index
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -118,6 +119,17 @@ def _whole(value: float) -> int:
 
 def _reject(text: str) -> Any:
     raise ValueError(text)
+
+
+def whole(name: str, value: object, least: int = 0) -> int:
+    """A whole number of Python's or numpy's kind; a UsageError names what came instead."""
+    try:
+        number = index(value)  # type: ignore[arg-type]  # what has no index raises
+    except TypeError:
+        raise UsageError(f"{name} is {value!r}; a whole number from {least} was wanted") from None
+    if number < least:
+        raise UsageError(f"{name} is {number}; a whole number from {least} was wanted")
+    return number
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

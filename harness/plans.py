@@ -8,7 +8,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from itertools import product
-from operator import index
 from typing import Any, TypedDict, Unpack
 
 from paramid import keys, naming, registry, sizes
@@ -32,12 +31,7 @@ class Cell:
     plugins: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        try:
-            object.__setattr__(self, "seed", index(self.seed))  # numpy's integers become Python's
-        except TypeError:
-            raise UsageError(f"seed is {self.seed!r}; a whole number from 0 was wanted") from None
-        if self.seed < 0:
-            raise UsageError(f"seed is {self.seed}; a whole number from 0 was wanted")
+        object.__setattr__(self, "seed", naming.whole("seed", self.seed))  # numpy's integers become Python's
 
     @property
     def budget(self) -> dict[str, float | None]:
@@ -94,8 +88,8 @@ def cell(method: str, task: str, *, seed: int = 0, device: str = "cpu", **limits
     )
     for name in Limits.__annotations__:
         value = getattr(made, name)
-        if value is not None and not 0 < value < math.inf:
-            raise UsageError(f"{name} is {value}; a positive number was wanted")
+        if value is not None and not (isinstance(value, int | float) and 0 < value < math.inf):
+            raise UsageError(f"{name} is {value!r}; a positive number was wanted")
     allowed = min(sizes.room(), 2**20 * (made.memory_limit or math.inf))
     if reason := sizes.refusal(sizes.least(registry.task(task).spec), allowed):
         raise UsageError(f"{made.task} cannot fit in memory: {reason}")

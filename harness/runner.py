@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from paramid import plans, provenance
-from paramid.naming import UsageError
+from paramid.naming import UsageError, whole
 from paramid.plans import Cell, Limits
 from paramid.progress import Progress, Silent
 from paramid.record import Record
@@ -96,10 +96,8 @@ def compare(
     import pandas as pd
 
     methods, tasks = ([names] if isinstance(names, str) else names for names in (methods, tasks))
-    session = Session.planned(
-        methods, tasks, seeds if isinstance(seeds, Iterable) else range(seeds), suite=suite, store=store,
-        workers=workers, **options,
-    )  # fmt: skip
+    seeds = seeds if isinstance(seeds, Iterable) else range(whole("seeds", seeds, 1))
+    session = Session.planned(methods, tasks, seeds, suite=suite, store=store, workers=workers, **options)
     session.play(Silent())
     return pd.DataFrame([row(r) for r in session.results()])
 
@@ -133,16 +131,14 @@ class Session:
         suite: str | None = None,
         store: str | Path = DEFAULT_STORE,
         workers: int | None = None,
-        retry: Iterable[Status] = (),
+        retry: Iterable[Status | str] = (),
         fresh: bool = False,
         **options: Any,
     ) -> Session:
         """Plan a suite, or a grid of methods, tasks and seeds."""
         options = {k: v for k, v in options.items() if v is not None}
         options["device"] = resolve(options.get("device", "cpu"))
-        workers = provenance.cores() if workers is None else workers
-        if workers < 1:
-            raise UsageError(f"workers is {workers}; a whole number from 1 was wanted")
+        workers = provenance.cores() if workers is None else whole("workers", workers, 1)
         if suite is not None:
             if tasks:
                 raise UsageError("a suite brings its own tasks; methods were all that can be added to it")
@@ -160,7 +156,7 @@ class Session:
             Store(store, notes.append),
             workers,
             max(1, provenance.cores() // workers),
-            frozenset(retry),
+            frozenset(map(_status, [retry] if isinstance(retry, str | Status) else retry)),
             fresh,
             notes,
         )
@@ -238,6 +234,13 @@ def _here(cell: Cell, facts: dict[str, object]) -> Outcome:
 def _finished(record: Record) -> Record:
     now = datetime.now(UTC).isoformat(timespec="milliseconds")
     return replace(record, provenance={**record.provenance, "finished": now})
+
+
+def _status(word: Status | str) -> Status:
+    try:
+        return word if isinstance(word, Status) else Status.named(word.replace("-", "_"))
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def resolve(device: str) -> str:

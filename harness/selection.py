@@ -56,7 +56,9 @@ def chosen(records: Sequence[Record], methods: Sequence[str] = (), tasks: Sequen
     which = set().union(*wanted.values()) if methods else {m for m in exact if not is_control(m)}
     where = set().union(*places.values()) if tasks else before
     if not (kept := [r for r in records if r.method in which and r.task in where]):
-        raise UsageError("no record to draw" if methods else "no record of a method other than the controls")
+        raise UsageError(
+            "no record was found" if methods else "no record of a method other than the controls was found"
+        )
     return kept
 
 

@@ -129,6 +129,8 @@ BROKEN = {
     "raise SystemExit(3)": "SystemExit: 3",
     "METHODS = ['spm']": "METHODS is ['spm']; a dict from name to class was wanted",
     "METHODS = {'spm': int}": "method 'spm' is taken by paramid.methods.spm",
+    "METHODS = {1: int}": "METHODS has the name 1; a word without : , = was wanted",
+    "METHODS = {'a:b': int}": "METHODS has the name 'a:b'",
     "def (": "SyntaxError: invalid syntax",
 }
 
@@ -153,3 +155,31 @@ def test_a_class_that_is_no_dataclass_is_named(tmp_path: Path) -> None:
     registry.add_plugin(file)
     with pytest.raises(UsageError, match="a frozen dataclass was wanted"):
         paramid.method("bare")
+
+
+@pytest.mark.parametrize(
+    ("number", "body", "said"),
+    [
+        (1, "version = 1", "has access None; a frozenset of paramid.Access was wanted"),
+        (2, "version = 1; access = frozenset({'queries'})", "a frozenset of paramid.Access was wanted"),
+        (3, "access = frozenset()", "has version None; a whole number was wanted"),
+        (4, "k: 'Undefined' = 1", "its fields' types cannot be read: NameError"),
+        (5, "def __post_init__(self): assert False, 'never'", "AssertionError: never"),
+    ],
+)
+def test_a_class_that_cannot_be_used_is_named(number: int, body: str, said: str, tmp_path: Path) -> None:
+    file, name = tmp_path / f"odd_{number}.py", f"odd-{number}"
+    head = "from dataclasses import dataclass\n\n@dataclass(frozen=True)\nclass Odd:"
+    file.write_text(f"{head}\n    {body}\n\nMETHODS = {{{name!r}: Odd}}\n")
+    registry.add_plugin(file)
+    with pytest.raises(UsageError, match=re.escape(said)):
+        paramid.run(name, "shallow:D=3,m=2")
+
+
+def test_two_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "twin_file.py").write_text("")
+    registry.add_plugin(tmp_path / "a" / "twin_file.py")
+    with pytest.raises(registry.PluginError, match="a plug-in of that file name is there already"):
+        registry.add_plugin(tmp_path / "b" / "twin_file.py")

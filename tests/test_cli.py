@@ -1,7 +1,10 @@
 """The command line, as its users type it."""
 
 import json
+import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -130,7 +133,7 @@ BAD = [
     ("compare", "a suite, or methods and tasks, were wanted"),
     ("compare --suite quik", "unknown suite 'quik'; did you mean quick?"),
     ("compare --suite quick --tasks shallow", "a suite brings its own tasks"),
-    ("compare --methods spm --tasks shallow --seeds 0", "whole numbers from 1"),
+    ("compare --methods spm --tasks shallow --seeds 0", "a whole number from 1 was wanted"),
     ("compare --methods spm --tasks shallow --seeds 1000000", "= 1000000 cells; at most"),
     ("compare --suite smoke --retry finnished", "unknown status 'finnished'"),
     ("table --store /nowhere/at/all", "no store at"),
@@ -166,14 +169,14 @@ BAD = [
     ("run spm shallow --time-limit soon", "invalid float value: 'soon'"),
     ("run spm shallow --query-limit -1", "query_limit is -1; a positive number was wanted"),
     ("run spm shallow --query-limit 1.5", "invalid int value: '1.5'"),
-    (
-        "run spm shallow --claim /nowhere/at/all.npz",
-        "a file in a folder that is there was wanted",
-    ),
+    ("run spm shallow --claim /nowhere/at/all.npz", "a file in a folder that is there was wanted"),
+    ("run spm shallow --claim /tmp", "--claim is /tmp; a file in a folder that is there was wanted"),
+    ("compare --methods spm --tasks shallow:D=2,m=2 --seeds 99999 --workers 99999", "workers have"),
+    ("new method torch", "torch.py would hide the module torch"),
     ("run spm shallow --frobnicate", "unrecognized arguments: --frobnicate"),
     ("compare --methods spm", "a suite, or methods and tasks, were wanted"),
-    ("compare --methods spm --tasks shallow --workers 0", "whole numbers from 1"),
-    ("compare --methods spm --tasks shallow --seeds -2", "whole numbers from 1"),
+    ("compare --methods spm --tasks shallow --workers 0", "a whole number from 1 was wanted"),
+    ("compare --methods spm --tasks shallow --seeds -2", "a whole number from 1 was wanted"),
     ("compare --methods spm nope --tasks shallow", "unknown method 'nope'"),
     ("compare --suite smoke --format xml", "invalid choice: 'xml'"),
     ("show abc --store /nowhere/at/all", "no store at"),
@@ -211,6 +214,46 @@ def test_bad_input_is_one_line(line: str, wanted: str, capsys: pytest.CaptureFix
     assert err.startswith("paramid: ")
     assert wanted in err
     assert err.count("\n") == 1
+
+
+def outside(words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:
+    """A command in a shell of its own."""
+    line = f"{shlex.quote(sys.executable)} -m paramid {words}"
+    return subprocess.run(
+        ["bash", "-c", line], cwd=cwd, env={**os.environ, **env}, capture_output=True, text=True, errors="replace"
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "env", "code", "wanted"),
+    [
+        ("list suites > /dev/full", {}, 1, "paramid: standard output: No space left on device\n"),
+        ("list methods", {"PYTHONIOENCODING": "ascii"}, 0, ""),
+        ("compare --methods truth --tasks shallow:D=2,m=1 --store s 2>&-", {}, 0, ""),
+        ("compare --methods truth --tasks shallow:D=2,m=1 --store s 2> >(true)", {}, 0, ""),
+        ("run truth shallow:D=2,m=1 --store file", {}, 1, "cannot be written"),
+        ("plot curves --store s --out /proc/x.svg", {}, 1, "/proc/x.svg"),
+        ("board --store s --out file", {}, 1, "file"),
+    ],
+)
+def test_terminals_and_disks_that_fail_are_one_line(
+    words: str, env: dict[str, str], code: int, wanted: str, tmp_path: Path
+) -> None:
+    (tmp_path / "file").write_text("mine")
+    assert outside("compare --methods spm --tasks shallow:D=3,m=2 --store s", tmp_path).returncode == 0
+    done = outside(words, tmp_path, **env)
+    assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
+    assert wanted in done.stderr
+    assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_folder_that_is_gone_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    done = subprocess.run(
+        ["bash", "-c", f"cd gone && rmdir ../gone && {sys.executable} -m paramid submit spm --out x.zip"],
+        cwd=tmp_path, capture_output=True, text=True,
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
 
 
 def test_the_table_of_bad_input_is_long() -> None:

@@ -82,8 +82,11 @@ def test_what_is_no_claim_is_a_status(how: str) -> None:
         ({"output_bias": "none"}, "output_bias is 'none'"),
         ({"outer": "one"}, "outer is 'one'"),
         ({"shift": -1}, "shift is -1"),
-        ({"inputs": 0}, "inputs is 0; at least 1 was wanted"),
-        ({"neurons": (4, 0)}, r"widths are \(4, 0\)"),
+        ({"inputs": 0}, "inputs is 0; a whole number from 1 was wanted"),
+        ({"neurons": (4, 0)}, "neurons is 0"),
+        ({"inputs": "6"}, "inputs is '6'"),
+        ({"query_limit": 0}, "query_limit is 0"),
+        ({"seed": 1.5}, "seed is 1.5"),
         ({"activation": "sine"}, "unknown activation 'sine'"),
     ],
 )
@@ -110,6 +113,9 @@ def test_a_spent_budget_is_a_status() -> None:
         (lambda x: x.sum(1) * np.nan, "f gave 4 non-finite values for 4 rows"),
         (lambda x: x, r"f gave shape \(4, 6\) for 4 rows; \(4, 1\) was wanted"),
         (lambda x: "text", "f gave a str"),
+        (lambda x: x.sum(1) * 1j, "f gave a ndarray of complex128; an array of real numbers was wanted"),
+        (lambda x: ["1.0"] * len(x), "f gave a list; an array of real numbers was wanted"),
+        (lambda x: torch.from_numpy(x).sum(1) * 1j, "f gave a Tensor of torch.complex128"),
         (lambda x: 1 / 0, "f raised ZeroDivisionError"),
         (lambda x: RNG.normal(size=len(x)), "f is not deterministic"),
         (3, "f is a int; a callable was wanted"),
@@ -123,7 +129,6 @@ def test_a_bad_function_is_named(f: object, said: str) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"inputs": 0, "neurons": 4}, "at least 1"),
         ({"inputs": 6, "neurons": 4, "outer": "twos"}, "ones or free"),
         ({"inputs": 6, "neurons": 4, "method": "truth"}, "control"),
         ({"inputs": 6, "neurons": 4, "method": "spm:derivatives=exact"}, "needs derivatives"),

@@ -5,8 +5,8 @@ import argparse
 from paramid import tables
 from paramid.commands import DONE, FAILED, Add
 from paramid.commands import arguments as common
-from paramid.naming import UsageError
-from paramid.status import BROKEN, Status
+from paramid.naming import whole
+from paramid.status import BROKEN
 
 EXAMPLE = "paramid compare --methods spm spectral-norm --tasks shallow:D=10,m=5 --seeds 2"
 
@@ -30,16 +30,14 @@ def act(options: argparse.Namespace) -> int:
     from paramid.progress import Lines
     from paramid.runner import Session
 
-    if options.seeds < 1 or (options.workers is not None and options.workers < 1):
-        raise UsageError("--seeds and --workers take whole numbers from 1")
     session = Session.planned(
         options.methods,
         options.tasks,
-        range(options.seeds),
+        range(whole("--seeds", options.seeds, 1)),
         suite=options.suite,
         store=options.store,
         workers=options.workers,
-        retry=[_status(word) for word in options.retry],
+        retry=options.retry,
         fresh=options.fresh,
         **{n: getattr(options, n) for n in ("device", *common.LIMITS)},
     )
@@ -48,12 +46,5 @@ def act(options: argparse.Namespace) -> int:
     for note in dict.fromkeys(session.notes):
         common.warn(note)
     print(tables.render(tables.rows(records), options.format), end="")
-    whole = len(records) == len(session.cells)
-    return DONE if whole and not any(r.status in BROKEN for r in records) else FAILED
-
-
-def _status(word: str) -> Status:
-    try:
-        return Status.named(word.replace("-", "_"))
-    except ValueError as error:
-        raise UsageError(str(error)) from error
+    complete = len(records) == len(session.cells)
+    return DONE if complete and not any(r.status in BROKEN for r in records) else FAILED
