@@ -20,6 +20,7 @@ from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite.hermite_pipeline import HermitePipeline
 from paramid.methods.hermite.jennrich import Terms, expand
 from paramid.methods.hermite_jennrich import SAME, SAME_NOISY, distinct, threshold
+from paramid.options import at_least
 
 SOLVED = 1e-10  # of the tensor: no other start is needed
 
@@ -34,11 +35,7 @@ class AlternatingLeastSquares(HermitePipeline):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("starts", "iterations"):
-            if getattr(self, name) < 1:
-                raise ValueError(f"{name} is {getattr(self, name)}; at least 1 was wanted")
-        if not self.tolerance >= 0:
-            raise ValueError(f"tolerance is {self.tolerance}; a number from 0 was wanted")
+        at_least(self, starts=1, iterations=1, tolerance=0)
 
     @property
     def orders(self) -> tuple[int, ...]:

@@ -30,6 +30,7 @@ from paramid.methods.hierarchy.densenet import Pairs, rows, sensitivities, with_
 from paramid.methods.hierarchy.layer_regression import eigen_root
 from paramid.methods.refinement import stochastic
 from paramid.methods.refinement.stochastic import Name
+from paramid.options import positive
 from paramid.spec import HierarchySpec
 
 C, WIDER = 2.0, 3
@@ -51,9 +52,7 @@ class DenseNetAlgorithm1:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        for name in ("N", "steps", "lr", "batch", "noise", "kappa"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; a positive number was wanted")
+        positive(self, "N", "steps", "lr", "batch", "noise", "kappa")
 
     def declines(self, spec: Spec) -> str | None:
         """Quadratic DenseNets that can be held."""

@@ -24,6 +24,7 @@ from paramid.methods.hierarchy import densenet
 from paramid.methods.hierarchy.densenet import with_layers
 from paramid.methods.hierarchy.densenet_check import checked
 from paramid.methods.hierarchy.layer_regression import Forms, aligned, headed, refit, root
+from paramid.options import at_least
 from paramid.spec import HierarchySpec
 
 
@@ -38,8 +39,7 @@ class DenseNetALS:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        if (self.N is not None and self.N < 2) or self.passes < 1:
-            raise ValueError(f"N is {self.N}, passes is {self.passes}; more was wanted")
+        at_least(self, N=2, passes=1)
 
     def declines(self, spec: Spec) -> str | None:
         """Quadratic DenseNets with fewer unknowns than there are samples to fit."""

@@ -21,6 +21,7 @@ from paramid.densenet import DenseNet
 from paramid.methods.hierarchy import densenet
 from paramid.methods.hierarchy.densenet import sensitivities, with_layers
 from paramid.methods.refinement import stochastic
+from paramid.options import among, positive
 from paramid.spec import HierarchySpec
 
 RATES = {"adam": 0.01, "sgd": 0.001}
@@ -46,13 +47,8 @@ class DenseNetJoint:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        for name, known in (("optimizer", tuple(RATES)), ("schedule", ("staged", "scratch"))):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(known)} was wanted")
-        for name in ("N", "steps", "lr", "batch"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} is {value}; a positive number was wanted")
+        among(self, optimizer=tuple(RATES), schedule=("staged", "scratch"))
+        positive(self, "N", "steps", "lr", "batch")
 
     def declines(self, spec: Spec) -> str | None:
         """Quadratic DenseNets that can be held."""

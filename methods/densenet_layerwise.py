@@ -19,6 +19,7 @@ from paramid.densenet import DenseNet
 from paramid.methods.hierarchy import densenet, layer_regression
 from paramid.methods.hierarchy.densenet import with_layers
 from paramid.methods.hierarchy.layer_regression import headed, refit, root
+from paramid.options import at_least
 from paramid.spec import HierarchySpec
 
 ROWS = 12  # for each unknown of the largest layer, unless N is given
@@ -34,8 +35,7 @@ class DenseNetLayerwise:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        if self.N is not None and self.N < 1:
-            raise ValueError(f"N is {self.N}; at least 1 was wanted")
+        at_least(self, N=1)
 
     def declines(self, spec: Spec) -> str | None:
         """Quadratic DenseNets whose layers have no more unknowns than there are samples."""

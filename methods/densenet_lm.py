@@ -22,6 +22,7 @@ from paramid.methods.hierarchy import densenet, joint_diagonalisation
 from paramid.methods.hierarchy.densenet import layer_start, variance, with_layers
 from paramid.methods.hierarchy.densenet_check import ROUNDING, checked
 from paramid.methods.hierarchy.densenet_fit import fit
+from paramid.options import among, at_least
 from paramid.spec import HierarchySpec
 
 OFF = 1e-2  # off the diagonals: then no next layer squares these features
@@ -43,12 +44,8 @@ class DenseNetLM:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        for name in ("N", "starts", "alone", "steps"):
-            value = getattr(self, name)
-            if value is not None and not value >= (2 if name == "N" else 1):
-                raise ValueError(f"{name} is {value}; a larger number was wanted")
-        if self.skips not in ("told", "all", "none"):
-            raise ValueError(f"skips is {self.skips!r}; told, all or none was wanted")
+        at_least(self, N=2, starts=1, alone=1, steps=1)
+        among(self, skips=("told", "all", "none"))
 
     def declines(self, spec: Spec) -> str | None:
         """Quadratic DenseNets of as many layers as the widths given, whose normal matrix can be held."""

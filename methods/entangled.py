@@ -16,7 +16,7 @@ Reference: Rauchensteiner 2023, Algorithms 4.1 and 4.2 with the settings of §4.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
@@ -31,6 +31,7 @@ from paramid.methods.spans import gram_span, hessians, symmetric
 from paramid.methods.spans.gram_span import Spectrum
 from paramid.methods.spans.hessian_pipeline import sparse
 from paramid.methods.spans.output_differences import gradients, packed_hessians
+from paramid.options import among, positive
 
 BLOCK = 2**22  # doubles of Hessians held at once
 DROWNED = 1e-3  # noise over h²
@@ -67,18 +68,9 @@ class Entangled:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        for name, known in (
-            ("derivatives", ("differences", "exact")),
-            ("stencil", hessians.STENCILS),
-            ("until", ("network", "directions", "subspace")),
-            ("refine", REFINEMENTS),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(known)} was wanted")
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if isinstance(value, int | float) and not isinstance(value, bool) and not value > 0:
-                raise ValueError(f"{f.name} is {value}; a positive number was wanted")
+        among(self, derivatives=("differences", "exact"), stencil=hessians.STENCILS, refine=REFINEMENTS)
+        among(self, until=("network", "directions", "subspace"))
+        positive(self)
 
     @property
     def access(self) -> frozenset[Access]:

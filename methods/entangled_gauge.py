@@ -26,6 +26,7 @@ from paramid.methods.layers.rough_layers import Seen
 from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.refinement.layered_refinement import Fit
 from paramid.methods.spans import output_differences
+from paramid.options import at_least
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,7 @@ class EntangledGauge:
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        for name, least in (("reach", 1e-3), ("pairs", 1), ("rows", 1), ("tries", 1)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} is {getattr(self, name)}; at least {least} was wanted")
+        at_least(self, reach=1e-3, pairs=1, rows=1, tries=1)
 
     def declines(self, spec: Spec) -> str | None:
         """Deep, sigmoidal, with unit weights and few enough neurons; widths may grow."""

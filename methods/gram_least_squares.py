@@ -25,6 +25,7 @@ from torch import Tensor
 from paramid import Access, GiveUp, Gram, Oracle, Run, Samples, Spec, sizes
 from paramid.judging import CLOSE
 from paramid.methods.squares import quadratic_forms as forms
+from paramid.options import among
 
 ROOM = 2**30  # bytes of a triangle
 BLOCK = 2**22  # doubles of features at a time
@@ -44,8 +45,7 @@ class GramLeastSquares:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        if self.constraint not in ("none", "psd"):
-            raise ValueError(f"constraint is {self.constraint!r}; none or psd was wanted")
+        among(self, constraint=("none", "psd"))
         if self.steps < 1 or (self.N is not None and self.N < 1):
             raise ValueError(f"N is {self.N} and steps {self.steps}; positive numbers were wanted")
 

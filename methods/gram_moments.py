@@ -23,6 +23,7 @@ from torch import Tensor
 from paramid import Access, GiveUp, Gram, Oracle, Run, Samples, Spec, hermite, sizes
 from paramid.judging import CLOSE
 from paramid.methods.squares import quadratic_forms as forms
+from paramid.options import positive
 
 ROOM = 2**30  # bytes of matrices
 BLOCK = 2**22  # doubles of features at a time
@@ -40,8 +41,7 @@ class GramMoments:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        if self.N is not None and self.N < 1:
-            raise ValueError(f"N is {self.N}; a positive number was wanted")
+        positive(self, "N")
 
     def declines(self, spec: Spec) -> str | None:
         """Squares of Gaussian inputs, of a size whose matrices can be held."""

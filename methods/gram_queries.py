@@ -24,6 +24,7 @@ from torch import Tensor
 from paramid import Access, GiveUp, Gram, Oracle, Run, Spec, sizes
 from paramid.judging import CLOSE
 from paramid.methods.squares import quadratic_forms as forms
+from paramid.options import at_least
 
 ROOM = 2**30  # bytes of matrices
 FORM, ROUNDED = 1e-9, 1e-4  # what a form may leave at the checks, at float64 and at float32
@@ -39,8 +40,7 @@ class GramQueries:
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
 
     def __post_init__(self) -> None:
-        if self.checks < 0:
-            raise ValueError(f"checks is {self.checks}; at least 0 was wanted")
+        at_least(self, checks=0)
 
     def declines(self, spec: Spec) -> str | None:
         """Squares, of a size whose matrices can be held."""

@@ -30,6 +30,7 @@ from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite.hermite_rounds import Found, Problem, counted, decomposed, round_of, weighed
 from paramid.methods.refinement import sample_refinement
 from paramid.methods.refinement.unit_descent import uncertainty
+from paramid.options import among, at_least
 
 SOURCES = ("samples", "exact")
 LARGEST = 2**24  # entries of T_{2l+2}
@@ -58,14 +59,8 @@ class HermiteFused:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        if self.moments not in SOURCES:
-            raise ValueError(f"moments is {self.moments!r}; {' or '.join(SOURCES)} was wanted")
-        for name, least, most in (("order", 1, 2), ("control", -1, 2), ("rounds", 0, None), ("tries", 1, None)):
-            value = getattr(self, name)
-            if value < least or (most is not None and value > most):
-                raise ValueError(f"{name} is {value}; {least} to {most or 'any number'} was wanted")
-        if self.N is not None and self.N < 1:
-            raise ValueError(f"N is {self.N}; at least 1 was wanted")
+        among(self, moments=SOURCES, order=(1, 2), control=(-1, 0, 1, 2))
+        at_least(self, rounds=0, tries=1, N=1)
 
     @property
     def access(self) -> frozenset[Access]:

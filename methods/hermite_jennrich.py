@@ -20,6 +20,7 @@ from paramid import Run, Spec
 from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite.hermite_pipeline import HermitePipeline
 from paramid.methods.hermite.jennrich import Terms, jennrich
+from paramid.options import at_least
 
 LOUD = 1.5  # the half-split noise is right to a fifth
 ROUNDING = 1e-9  # of the first singular value
@@ -35,8 +36,7 @@ class HermiteJennrich(HermitePipeline):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.tries < 1:
-            raise ValueError(f"tries is {self.tries}; at least 1 was wanted")
+        at_least(self, tries=1)
 
     def directions(self, moments: Moments, spec: Spec, run: Run) -> Tensor:
         """(2) and (3)."""

@@ -26,6 +26,7 @@ from torch import Tensor
 from paramid import Access, Function, GiveUp, Oracle, Run, Spec, sizes
 from paramid.densenet import DenseNet, Links
 from paramid.methods.hierarchy.densenet import sensitivities
+from paramid.options import among, positive
 from paramid.spec import HierarchySpec
 
 KERNELS, FEATURES = ("poly", "rbf", "ntk"), ("x", "squares")
@@ -49,12 +50,8 @@ class KernelRidge:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        for name, known in (("kernel", KERNELS), ("features", FEATURES)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(known)} was wanted")
-        for name in ("degree", "width", "units", "N"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; a positive number was wanted")
+        among(self, kernel=KERNELS, features=FEATURES)
+        positive(self, "degree", "width", "units", "N")
 
     def declines(self, spec: Spec) -> str | None:
         """One output, and as many samples as a kernel matrix can be held for."""

@@ -27,6 +27,7 @@ from paramid import Access, GiveUp, Network, Oracle, Run, Spec, activation, size
 from paramid.judging import CLOSE
 from paramid.methods.squares.overparam_descent import Point, Problem, descend, point
 from paramid.methods.squares.overparam_polish import polish, tangent_kernel
+from paramid.options import among, positive
 
 CHOICES = {
     "v0": ("ones", "rademacher", "balanced"),
@@ -57,13 +58,8 @@ class OverparamGD:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(choices)} was wanted")
-        for name in ("starts", "iterations", "init", "lm_steps", "N"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} is {value}; a positive number was wanted")
+        among(self, **CHOICES)
+        positive(self, "starts", "iterations", "init", "lm_steps", "N")
 
     def declines(self, spec: Spec) -> str | None:
         """Squares, and softplus without shifts, of a width that is told."""

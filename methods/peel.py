@@ -23,6 +23,7 @@ from paramid.methods.layers import circle_search, rank_shifts, rough_layers
 from paramid.methods.layers.layer_peeling import INVERSES, Peeled, inverse
 from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.spans.output_differences import Values
+from paramid.options import at_least
 
 LOUDEST = 1e-4
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere
@@ -42,9 +43,7 @@ class Peel:
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
 
     def __post_init__(self) -> None:
-        for name, least in (("radius", 100), ("circles", 1), ("points", 1), ("rows", 1)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} is {getattr(self, name)}; at least {least} was wanted")
+        at_least(self, radius=100, circles=1, points=1, rows=1)
 
     def declines(self, spec: Spec) -> str | None:
         """Deep, sigmoidal, with unit weights and few enough neurons."""

@@ -22,6 +22,7 @@ from paramid import Access, GiveUp, Network, Oracle, Run, Spec, streams
 from paramid.activations import ACTIVATIONS
 from paramid.methods.refinement.backprop import loss_gradient
 from paramid.methods.refinement.stochastic import Adam
+from paramid.options import among, positive
 
 STOP = 1e-8
 
@@ -40,14 +41,10 @@ class StochasticGradientDescent:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        if self.optimizer not in ("sgd", "adam"):
-            raise ValueError(f"optimizer is {self.optimizer!r}; sgd or adam was wanted")
+        among(self, optimizer=("sgd", "adam"))
         if isinstance(self.lr, str) and self.lr != "auto":
             raise ValueError(f"lr is {self.lr!r}; a number or auto was wanted")
-        for name in ("lr", "batch", "N", "steps"):
-            value = getattr(self, name)
-            if isinstance(value, int | float) and not value > 0:
-                raise ValueError(f"{name} is {value}; a positive number was wanted")
+        positive(self)
 
     def declines(self, spec: Spec) -> str | None:
         """Trains whatever it can build."""

@@ -25,6 +25,7 @@ from paramid.activations import ACTIVATIONS
 from paramid.methods.refinement import joint_refinement
 from paramid.methods.spans import gram_span, hessians, lattices, linear_parts, ridge_profiles, sphere_search
 from paramid.methods.spans.gram_span import Spectrum
+from paramid.options import among, positive
 
 LATTICES = ("auto", "one-sided", "symmetric")
 CONVINCING = 30.0  # both sides leave gaps of 100 and more
@@ -49,13 +50,10 @@ class SphereLM:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        for name, known in (("derivatives", ("differences", "exact")), ("lattice", LATTICES)):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(known)} was wanted")
-        for name, least in (("h", 0), ("rows", 1), ("batch", 0), ("steps", 0), ("points", 0)):
-            value = getattr(self, name)
-            if value is not None and not value > least:
-                raise ValueError(f"{name} is {value}; more than {least} was wanted")
+        among(self, derivatives=("differences", "exact"), lattice=LATTICES)
+        positive(self, "h", "batch", "steps", "points")
+        if not self.rows > 1:
+            raise ValueError(f"rows is {self.rows}; more than 1 was wanted")
 
     @property
     def access(self) -> frozenset[Access]:

@@ -31,6 +31,7 @@ from paramid.methods.thresholds import (
     unit_fits,
 )
 from paramid.methods.thresholds import threshold_correlations as correlations
+from paramid.options import among, positive
 from paramid.spec import ThresholdSpec
 from paramid.thresholds import Thresholded, Units
 
@@ -51,12 +52,8 @@ class ThresholdBoundary:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        if self.source not in SOURCES:
-            raise ValueError(f"source is {self.source!r}; {' or '.join(SOURCES)} was wanted")
-        for name in ("N", "margin", "rays", "batch"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} is {value}; a positive number was wanted")
+        among(self, source=SOURCES)
+        positive(self, "N", "margin", "rays", "batch")
 
     @property
     def access(self) -> frozenset[Access]:

@@ -22,6 +22,7 @@ from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spe
 from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.thresholds import angle_search, quartic_minima
 from paramid.methods.thresholds import threshold_correlations as correlations
+from paramid.options import among, positive
 from paramid.spec import ThresholdSpec
 from paramid.thresholds import EVEN, Units, coefficients
 
@@ -48,14 +49,8 @@ class ThresholdCorrelation:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        choices = {"source": tuple(correlations.SOURCES), "objective": OBJECTIVES, "stage": (1, 2)}
-        for name, known in (choices | {"acceptance": tuple(angle_search.ACCEPTANCE)}).items():
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(map(str, known))} was wanted")
-        for name in ("N", "margin", "gamma", "offsets", "stride", "iterations", "tolerance"):
-            value = getattr(self, name)
-            if value is not None and not value > 0:
-                raise ValueError(f"{name} is {value}; a positive number was wanted")
+        among(self, source=correlations.SOURCES, objective=OBJECTIVES, acceptance=angle_search.ACCEPTANCE, stage=(1, 2))
+        positive(self, "N", "margin", "gamma", "offsets", "stride", "iterations", "tolerance")
 
     @property
     def access(self) -> frozenset[Access]:

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec
 from paramid.methods.thresholds import threshold_correlations as correlations
+from paramid.options import positive
 from paramid.spec import ThresholdSpec
 
 
@@ -34,8 +35,7 @@ class ThresholdGraph:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        if self.N is not None and self.N < 1:
-            raise ValueError(f"N is {self.N}; a positive number was wanted")
+        positive(self, "N")
 
     def declines(self, spec: Spec) -> str | None:
         """Exponential units on blocks of one size."""

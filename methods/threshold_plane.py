@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec
+from paramid.options import positive
 from paramid.spec import ThresholdSpec
 
 WIDEST, SCALES = 0.5, 6  # ε at first, and how many of them
@@ -42,9 +43,7 @@ class ThresholdPlane:
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
 
     def __post_init__(self) -> None:
-        for name in ("starts", "steps", "gaussians"):
-            if not getattr(self, name) > 0:
-                raise ValueError(f"{name} is {getattr(self, name)}; a positive number was wanted")
+        positive(self, "starts", "steps", "gaussians")
 
     def declines(self, spec: Spec) -> str | None:
         """Steps of one threshold, few inputs."""

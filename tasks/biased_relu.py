@@ -26,6 +26,7 @@ from paramid.claims import Claim, Directions
 from paramid.contracts import Task
 from paramid.judging import Metrics, Teacher
 from paramid.network import Network
+from paramid.options import among, at_least
 from paramid.spec import Access, Spec
 from paramid.tasks import relu_units
 
@@ -88,11 +89,8 @@ class BiasedRelu(Task):
     )
 
     def __post_init__(self) -> None:
-        for name, least in (("D", 1), ("m", 1), ("N", 1), ("s_min", 0), ("bias", 0), ("noise", 0)):
-            if not (value := getattr(self, name)) >= least:
-                raise ValueError(f"{name} is {value}; at least {least} was wanted")
-        if self.weights not in LAWS:
-            raise ValueError(f"weights is {self.weights!r}; {', '.join(LAWS)} was wanted")
+        at_least(self, D=1, m=1, N=1, s_min=0, bias=0, noise=0)
+        among(self, weights=LAWS)
         if self.m > (1 if self.D == 1 else self.D if self.weights == "orthonormal" else math.inf):
             raise ValueError(f"{self.m} units in {self.D} dimensions cannot be {self.weights} and not parallel")
         if len(self.listed) > self.m:

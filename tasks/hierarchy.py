@@ -28,6 +28,7 @@ from paramid.claims import Claim, Function
 from paramid.contracts import Task
 from paramid.densenet import DenseNet, Links
 from paramid.judging import Metrics, Teacher
+from paramid.options import at_least
 from paramid.spec import Access, HierarchySpec
 
 CALIBRATION, JUDGED = 20_000, 10_000  # rows
@@ -60,10 +61,7 @@ class Hierarchy(Task):
     )
 
     def __post_init__(self) -> None:
-        for name, least in (("D", 1), ("N", 1), ("kappa", 1), ("noise", 0)):
-            value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise ValueError(f"{name} is {value}; at least {least} was wanted")
+        at_least(self, D=1, N=1, kappa=1, noise=0)
         if not self.ks or list(self.ks) != sorted(self.ks, reverse=True) or self.ks[0] > self.D or self.ks[-1] < 1:
             raise ValueError(f"ks is {'-'.join(map(str, self.ks))}; D >= k_2 >= ... >= k_L >= 1 was wanted")
         if len(self.alphas) != len(self.ks) or not all(0 < a < math.inf for a in self.alphas):

@@ -33,6 +33,7 @@ from paramid.claims import Claim, EntangledWeights, Subspace
 from paramid.contracts import Task
 from paramid.judging import Metrics, Teacher
 from paramid.network import Network
+from paramid.options import among, at_least
 from paramid.spec import Access, Spec
 
 WIDTHS = (50, 25, 10)
@@ -73,16 +74,12 @@ class Pyramid(Task):
     def __post_init__(self) -> None:
         if named(self.activation).degree is not None or not named(self.activation).smooth:
             raise ValueError(f"activation is {self.activation!r}; a smooth one that is no power was wanted")
-        if self.output not in OUTPUTS:
-            raise ValueError(f"output is {self.output!r}; {' or '.join(OUTPUTS)} was wanted")
+        among(self, output=OUTPUTS)
         if self.widths is not None and (self.layers, self.m) != (None, None):
             raise ValueError("widths and layers or m were both given; one of them was wanted")
         if (self.layers is None) != (self.m is None):
             raise ValueError("layers and m come together; one of them was given")
-        for name, least in (("D", 1), ("N", 1), ("layers", 2), ("last", 1), ("shift", 0), ("noise", 0)):
-            value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise ValueError(f"{name} is {value}; at least {least} was wanted")
+        at_least(self, D=1, N=1, layers=2, last=1, shift=0, noise=0)
         if not 0 < self.contraction <= 1:
             raise ValueError(f"contraction is {self.contraction}; a number above 0 and up to 1 was wanted")
         if len(self.shape) < 2 or min(self.shape) < 1:

@@ -28,6 +28,7 @@ from paramid.claims import Claim, Directions, Function, Gram, Subspace
 from paramid.contracts import Task
 from paramid.judging import Metrics, Teacher
 from paramid.network import Network
+from paramid.options import among, at_least, positive
 from paramid.oracle import CountingOracle
 from paramid.spec import Access, LearnerSpec
 
@@ -85,15 +86,9 @@ class Quadratic(Task):
     )
 
     def __post_init__(self) -> None:
-        for name, least in (("D", 1), ("k", 1), ("rank", 1), ("N", 1), ("noise", 0), ("instances", 1)):
-            value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise ValueError(f"{name} is {value}; at least {least} was wanted")
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(choices)} was wanted")
-        if not self.b > 0:
-            raise ValueError(f"b is {self.b}; a positive number was wanted")
+        at_least(self, D=1, k=1, rank=1, N=1, noise=0, instances=1)
+        among(self, **CHOICES)
+        positive(self, "b")
         if self.labels == "random" and (self.noise or self.rank is not None):
             raise ValueError("noise and rank belong to planted labels; random ones are N(0, 1)")
 

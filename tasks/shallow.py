@@ -25,6 +25,7 @@ from paramid.claims import Claim, Directions, Gram, Subspace
 from paramid.contracts import Task
 from paramid.judging import Teacher
 from paramid.network import Network
+from paramid.options import among, at_least
 from paramid.spec import Access, Spec
 
 LEAST, MOST = 0.5, 2.0  # free norms, and free outer weights but for their sign
@@ -61,13 +62,8 @@ class Shallow(Task):
         named(self.activation)
         if self.m is not None and self.beta is not None:
             raise ValueError("m and beta were both given; one of them was wanted")
-        for name, least in (("D", 1), ("m", 1), ("N", 1), ("shift", 0), ("noise", 0)):
-            value = getattr(self, name)
-            if value is not None and not value >= least:
-                raise ValueError(f"{name} is {value}; at least {least} was wanted")
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(choices)} was wanted")
+        at_least(self, D=1, m=1, N=1, shift=0, noise=0)
+        among(self, **CHOICES)
         if self.beta is not None and not 0 <= self.beta <= 4:
             raise ValueError(f"beta is {self.beta}; a number from 0 to 4 was wanted")
         streams.shifts(self.shift_law, self.shift, 1, streams.generator(0), torch.float64)

@@ -29,6 +29,7 @@ from paramid.claims import Claim, Directions, Subspace
 from paramid.contracts import Task
 from paramid.judging import Metrics, Teacher
 from paramid.network import Network
+from paramid.options import among, at_least
 from paramid.spec import Access, ThresholdSpec
 from paramid.threshold_scores import polynomial_error, score, units_of
 from paramid.thresholds import EVEN, UNITS, Thresholded, Units, monomials, subsets
@@ -78,12 +79,8 @@ class Threshold(Task):
     )
 
     def __post_init__(self) -> None:
-        for name, choices in CHOICES.items():
-            if getattr(self, name) not in choices:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(choices)} was wanted")
-        for name, least in (("D", 1), ("m", 1), ("N", 1), ("t", 0), ("kappa", 1), ("mixing", 0)):
-            if not getattr(self, name) >= least:
-                raise ValueError(f"{name} is {getattr(self, name)}; at least {least} was wanted")
+        among(self, **CHOICES)
+        at_least(self, D=1, m=1, N=1, t=0, kappa=1, mixing=0)
         if self.m > self.D and self.weights != "random":
             raise ValueError(f"{self.m} {self.weights} vectors in {self.D} dimensions; m up to D was wanted")
         if (self.weights == "blocks") != (self.activation == "exponential") or (self.even and self.t):

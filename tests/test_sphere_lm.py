@@ -172,11 +172,11 @@ def test_it_declines_with_a_reason(changes: dict[str, object], reason: str | Non
     [
         ({"derivatives": "guessed"}, "differences or exact was wanted"),
         ({"lattice": "round"}, "auto or one-sided or symmetric was wanted"),
-        ({"h": 0.0}, "more than 0 was wanted"),
+        ({"h": 0.0}, "a positive number was wanted"),
         ({"rows": 1.0}, "more than 1 was wanted"),
-        ({"batch": 0}, "more than 0 was wanted"),
-        ({"steps": 0}, "more than 0 was wanted"),
-        ({"points": -1}, "more than 0 was wanted"),
+        ({"batch": 0}, "a positive number was wanted"),
+        ({"steps": 0}, "a positive number was wanted"),
+        ({"points": -1}, "a positive number was wanted"),
     ],
 )
 def test_options_without_sense_are_refused(options: dict[str, object], match: str) -> None:

@@ -22,6 +22,7 @@ from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spe
 from paramid.methods.hermite import hermite_moments, relu_scalars, sign_rules
 from paramid.methods.hermite.function_check import MISSED, ROUNDED, affine_rest, missed, settled, unexplained
 from paramid.methods.hermite.hermite_moments import PRINTED, Moments, Pairs
+from paramid.options import among, at_least
 
 SOURCES = ("samples", "exact")
 ROWS = 1_000_000  # where the task sets no limit
@@ -41,13 +42,8 @@ class HermitePipeline:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        for name, known in (("moments", SOURCES), ("signs", relu_scalars.RULES), ("order", (1, 2, 3))):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(map(str, known))} was wanted")
-        for name, least in (("control", PRINTED), ("N", HELD)):
-            value = getattr(self, name)
-            if value is not None and value < least:
-                raise ValueError(f"{name} is {value}; at least {least} was wanted")
+        among(self, moments=SOURCES, signs=relu_scalars.RULES, order=(1, 2, 3))
+        at_least(self, control=PRINTED, N=HELD)
 
     @property
     def access(self) -> frozenset[Access]:

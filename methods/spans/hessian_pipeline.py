@@ -11,13 +11,14 @@ Reference: Rauchensteiner 2023, Algorithm 3.1 with the settings of §3.6.
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import ClassVar, TypeVar
 
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
 from paramid.methods.spans import hessians, shift_refinement, signs_and_shifts, subspace
+from paramid.options import among, positive
 
 T = TypeVar("T")
 MISSED = 1e-2  # a wrong direction or sign leaves far more, wrong shifts far less
@@ -43,17 +44,8 @@ class HessianPipeline:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        for name, known in (
-            ("derivatives", ("differences", "exact")),
-            ("stencil", hessians.STENCILS),
-            ("refine", REFINEMENTS),
-        ):
-            if getattr(self, name) not in known:
-                raise ValueError(f"{name} is {getattr(self, name)!r}; {' or '.join(known)} was wanted")
-        for f in fields(self):
-            value = getattr(self, f.name)
-            if isinstance(value, int | float) and not value > 0:
-                raise ValueError(f"{f.name} is {value}; a positive number was wanted")
+        among(self, derivatives=("differences", "exact"), stencil=hessians.STENCILS, refine=REFINEMENTS)
+        positive(self)
 
     @property
     def access(self) -> frozenset[Access]:
