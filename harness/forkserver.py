@@ -49,8 +49,9 @@ def serve(control: socket.socket, scratch: Path) -> None:
                 message, descriptors, _, _ = socket.recv_fds(control, 1, 2)
                 if not message:
                     return
+                ours = [woken, wake, control.fileno(), *(other.fileno() for other in children.values())]
                 cell_fd, output_fd = descriptors
-                pid, cell_socket = born(control, cell_fd, output_fd, scratch)
+                pid, cell_socket = born(cell_fd, output_fd, ours, scratch)
                 children[pid] = cell_socket
     finally:
         for pid in children:
@@ -59,12 +60,14 @@ def serve(control: socket.socket, scratch: Path) -> None:
         shutil.rmtree(scratch, ignore_errors=True)
 
 
-def born(control: socket.socket, cell_fd: int, output_fd: int, scratch: Path) -> tuple[int, socket.socket]:
-    """Fork one child."""
+def born(cell_fd: int, output_fd: int, ours: list[int], scratch: Path) -> tuple[int, socket.socket]:
+    """Fork one child, which sees none of the descriptors in `ours`: other cells' channels are among them."""
     cell_socket = socket.socket(fileno=cell_fd)
     pid = os.fork()
     if pid == 0:
-        control.close()
+        signal.set_wakeup_fd(-1)
+        for descriptor in ours:
+            os.close(descriptor)
         live(cell_socket, output_fd, scratch)
     os.close(output_fd)
     try:
@@ -107,7 +110,6 @@ def live(cell_socket: socket.socket, output_fd: int, scratch: Path) -> NoReturn:
     """The child: read the request, run it, leave."""
     code = 1
     try:
-        signal.set_wakeup_fd(-1)
         for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_DFL)
         os.setsid()

@@ -1,6 +1,7 @@
 """Whatever a method does, its cell becomes a record and the others do not notice."""
 
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,6 +48,18 @@ def test_a_cell_that_is_stopped_before_it_is_born_does_not_run() -> None:
         server.stop()
         record = server.run(planned, planned.key(), {}).record
     assert (record.status, record.claims) == (paramid.Status.INTERRUPTED, ())
+
+
+def test_a_cell_sees_no_channel_but_its_own() -> None:
+    cells = [
+        cell(f"misbehaving:how={how}", TASK, seed=0, time_limit=3.0) for how in ("dawdles", "babbles", "trails_off")
+    ]
+    with Forkserver(threads=1) as server, ThreadPoolExecutor(1) as pool:
+        running = pool.submit(server.run, cells[0], cells[0].key(), {})
+        while not running.done():
+            for planned in cells[1:]:
+                assert server.run(planned, planned.key(), {}).record.status is paramid.Status.EXITED
+    assert running.result().record.status is paramid.Status.TIMED_OUT
 
 
 def test_a_server_that_is_killed_is_started_again() -> None:
