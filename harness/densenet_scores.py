@@ -39,6 +39,8 @@ def score(truth: DenseNet, claim: DenseNet, x: Tensor) -> Metrics:
     claim = scaled(claim, truth.alphas)
     turns: dict[int, Tensor] = {}
     theirs, ours = truth.layers(x)[1], claim.layers(x)[1]
+    if not all(bool(torch.isfinite(came).all()) for came in ours):
+        raise judging.Unjudgeable("the features of the net are beyond any number: squares of its weights overflow")
     worst = 0.0
     for layer, (wanted, came) in enumerate(zip(theirs, ours, strict=False), 2):
         metrics[f"feature_error_{layer}"], turns[layer] = procrustes(wanted, came)

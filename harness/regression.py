@@ -25,6 +25,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from io import BytesIO
+from itertools import product
 from pathlib import Path
 from statistics import geometric_mean, median
 from tempfile import TemporaryFile
@@ -126,11 +127,10 @@ def played(base: Path, head: Path, cells: Sequence[Cell], rounds: int, tell: Cal
         for number, (name, mine) in enumerate(grouped.items(), 1):
             tell(f"{number}/{len(grouped)} {name}")
             pair = Pair(name)
-            for turn in range(rounds):
-                for cell in mine:
-                    sides = [(pair.base, before), (pair.head, after)]
-                    for side, record in sides if (turn + cell.seed) % 2 == 0 else sides[::-1]:
-                        side.setdefault(cell.seed, []).append(record(cell))
+            sides = [(pair.base, before), (pair.head, after)]
+            for turn, cell in product(range(rounds), mine):
+                for side, record in sides if (turn + cell.seed) % 2 == 0 else sides[::-1]:
+                    side.setdefault(cell.seed, []).append(record(cell))
             yield pair
 
 

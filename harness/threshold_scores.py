@@ -61,7 +61,7 @@ def polynomial_error(truth: Thresholded, claim: Thresholded) -> float:
     m = len(truth.thresholds)
     x = torch.rand(PROBES, m, generator=streams.generator(0, "polynomial"), device="cpu", dtype=torch.float64)
     y = x.new_zeros(PROBES, len(claim.thresholds)).index_copy(1, cols, x[:, rows])
-    return float((truth.polynomial(x) - claim.polynomial(y)).abs().max())
+    return float((truth.polynomial(x) - claim.polynomial(y)).abs().nan_to_num(math.inf).max())
 
 
 def unit(columns: Tensor) -> Tensor:

@@ -5,8 +5,9 @@
     3. signs from T_1
     4. with stage=2: angles brought down one by one by queries        (angle_search)
 
-Stage 1 sees P through its linear part alone and claims units, no function; where the teacher is a network and moments
-are exact, that network. An error of stage 1 is 5 to 8 m / √N for orthonormal weights and t from 2 to 3.
+Steps 1 to 3 are the paper's stage 1, step 4 is its stage 2. Stage 1 sees P through its linear part alone and claims
+units, no function; where the teacher is a network and moments are exact, that network. Its error is 5 to 8 m / √N for
+orthonormal weights and t from 2 to 3.
 
 Reference: Goel & Panigrahy, arXiv:1903.09231, §2, Appendix B.
 """
@@ -69,7 +70,7 @@ class ThresholdCorrelation:
         return None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
-        """Stages 1 to 4."""
+        """Steps 1 to 4."""
         spec = cast("ThresholdSpec", oracle.spec)
         moments = correlations.correlate(oracle, run, source=self.source, rows=self.N)
         found, first, sign = self.minima(moments, spec, run)
@@ -84,7 +85,7 @@ class ThresholdCorrelation:
     def minima(
         self, moments: Moments, spec: ThresholdSpec, run: Run
     ) -> tuple[quartic_minima.Found, Tensor | None, float]:
-        """Stage 2, T_1 / u_1 if it tells signs, and the sign of all c_i."""
+        """Step 2, T_1 / u_1 if it tells signs, and the sign of all c_i."""
         m = spec.widths[0]
         assert m is not None  # declined otherwise
         if self.objective == "sphere":
@@ -108,7 +109,7 @@ class ThresholdCorrelation:
         return Units(w, t, c)
 
     def refined(self, oracle: Oracle, run: Run, w: Tensor, c: Tensor) -> Iterator[Claim]:
-        """Stage 4, a claim for every unit."""
+        """Step 4, a claim for every unit."""
         spec = cast("ThresholdSpec", oracle.spec)
         fired = angle_search.firing(oracle, run)
         for i in range(w.shape[1]):

@@ -16,6 +16,7 @@ Reference: Soltanolkotabi, Javanmard & Lee, arXiv:1707.04926, §2 and §3.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, cast
@@ -181,7 +182,7 @@ class Quadratic(Task):
         for x, y in self.samples(teacher):
             r2, y2, rows = r2 + (call(x) - y).square().sum(0), y2 + y.square().sum(0), rows + len(x)
         fitted = (r2 <= FITS * y2).to(F64).mean()
-        return {"training_rmse": float((r2 / (2 * rows)).sqrt().median()), "fitted": float(fitted)}
+        return {"training_rmse": float((r2 / (2 * rows)).sqrt().nan_to_num(math.inf).median()), "fitted": float(fitted)}
 
     def samples(self, teacher: Planted) -> Iterator[tuple[Tensor, Tensor]]:
         """The first of the granted samples, again."""

@@ -1,5 +1,6 @@
 """What the judge calls exact computes what the teacher computes, whatever was changed."""
 
+import math
 from collections.abc import Iterator
 
 import pytest
@@ -18,12 +19,12 @@ OTHERS = (
 TASKS = [f"{name}:{registry.task(name).corners[0]}" for name in registry.BUILT_IN["tasks"]] + list(OTHERS)
 
 
-def changed(truth: Claim, spec: object) -> Iterator[tuple[str, Claim]]:
-    """The truth with the first column of one of its arrays turned round, lengthened or made to vanish."""
+def changed(truth: Claim, spec: object, factors: tuple[float, ...]) -> Iterator[tuple[str, Claim]]:
+    """The truth with the first column of one of its arrays multiplied."""
     for name, array in truth.arrays().items():
         if name.startswith("J"):  # which layers a layer sees: no numbers to scale
             continue
-        for factor in (-1.0, 3.0, 0.0):
+        for factor in factors:
             scale = torch.ones_like(array).index_fill_(-1, torch.tensor([0]), factor)
             yield f"{factor:g} {name}", type(truth).restore({**truth.arrays(), name: array * scale}, spec)
 
@@ -38,7 +39,7 @@ def test_what_is_exact_is_the_same_function(text: str) -> None:
         truth = task.truth(teacher, kind)
         if not callable(truth):
             continue
-        for change, claim in changed(truth, task.spec):
+        for change, claim in changed(truth, task.spec, (-1.0, 3.0, 0.0)):
             try:
                 exact = not claim.problem(task.spec) and task.judge(claim, teacher)["exact"] == 1
             except Unjudgeable:
@@ -47,3 +48,18 @@ def test_what_is_exact_is_the_same_function(text: str) -> None:
             assert gap <= 1e-6 * float(teacher(x).abs().max()), change
             seen += 1
     assert seen >= 6
+
+
+@pytest.mark.parametrize("text", TASKS)
+def test_whatever_is_claimed_is_judged_or_said_to_be_no_claim(text: str) -> None:
+    task = registry.task(text)
+    teacher = task.draw(0)
+    for kind in task.kinds:
+        for change, claim in changed(task.truth(teacher, kind), task.spec, (1e300, -1e160, 1e-300)):
+            if claim.problem(task.spec):
+                continue
+            try:
+                metrics = task.judge(claim, teacher)
+            except Unjudgeable:
+                continue
+            assert not any(math.isnan(value) for value in metrics.values()), change

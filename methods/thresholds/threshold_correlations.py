@@ -44,7 +44,10 @@ class Correlations:
 
 
 class Active:
-    """The rows of samples whose value differs from the commonest one, less that; re-iterable."""
+    """The rows of samples in which something fires, less the value of all others; re-iterable.
+
+    That value is the median of the first chunk: under high thresholds most rows have it.
+    """
 
     def __init__(self, samples: Samples) -> None:
         self._samples = samples
