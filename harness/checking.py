@@ -85,6 +85,9 @@ class Checked:
 def check(method: str | type[object], tell: Callable[[str], None] = lambda _: None) -> Checked:
     """Put a method through every probe: a registered name, or a class. `tell` hears what is looked at next.
 
+    Other processes cannot see a class of this one: what takes a process of its own (`import`, `repeats`, costs) is left
+    out for it and shows as "-".
+
     Examples
     --------
     >>> print(paramid.check("spm"))

@@ -109,6 +109,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"paramid {paramid.__version__}")
     common = Parser(add_help=False)
+    common.add_argument("--version", action="version", version=f"paramid {paramid.__version__}")
     common.add_argument("--plugin", action="append", metavar="FILE.py", help="a file with METHODS and / or TASKS")
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     for name, module in COMMANDS.items():

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -223,31 +223,26 @@ def _read(name: str, place: str) -> Entry:
         return Entry(name, place, f"({module_name} cannot be imported: {type(error).__name__}: {error})", ())
     if spec is None or spec.origin is None:
         return Entry(name, place, f"({module_name} cannot be found)", ())
-    tree = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    line, access, seen = "", set[str](), [class_name]
-    for current in seen:  # the class, then its bases in the same package
-        node = classes.get(current)
-        if node is None:
-            continue
+    line, access = "", set[str]()
+    for node in _lineage(ast.parse(Path(spec.origin).read_text(encoding="utf-8")), class_name):
         line = line or (ast.get_docstring(node) or "").split("\n")[0]
         access |= {a.attr.lower() for a in ast.walk(node) if isinstance(a, ast.Attribute) and _is_access(a)}
-        seen += [base.id for base in node.bases if isinstance(base, ast.Name) and base.id not in seen]
-        for base in seen:
-            classes |= _imported_class(tree, base) if base not in classes else {}
     return Entry(name, place, line, tuple(sorted(access)))
+
+
+def _lineage(tree: ast.Module, name: str) -> Iterator[ast.ClassDef]:
+    """The class of that name in a module, and its bases, in whatever modules they are."""
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef) and node.name == name:
+            yield node
+            for base in node.bases:
+                if isinstance(base, ast.Name):
+                    yield from _lineage(tree, base.id)
+        elif isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}:
+            spec = find_spec(node.module)
+            if spec and spec.origin and spec.origin.endswith(".py"):
+                yield from _lineage(ast.parse(Path(spec.origin).read_text(encoding="utf-8")), name)
 
 
 def _is_access(node: ast.Attribute) -> bool:
     return isinstance(node.value, ast.Name) and node.value.id == "Access"
-
-
-def _imported_class(tree: ast.Module, name: str) -> dict[str, ast.ClassDef]:
-    """The definition of a class that `tree` imports by name."""
-    for node in tree.body:
-        if isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}:
-            spec = find_spec(node.module)
-            if spec and spec.origin and spec.origin.endswith(".py"):
-                source = ast.parse(Path(spec.origin).read_text(encoding="utf-8"))
-                return {n.name: n for n in source.body if isinstance(n, ast.ClassDef) and n.name == name}
-    return {}

@@ -32,7 +32,7 @@ AWAY = (0.0, 0.3, 0.9)  # of base points from the middle
 
 @dataclass(frozen=True)
 class Peel:
-    """Deep networks layer by layer: far circles, ranks of gradients, gauge labels and a full refinement."""
+    """Deep networks: the first layer by far circles and a rank of gradients, the others by gauge labels; refined."""
 
     radius: float = 1e5  # of the circles
     circles: int = 12

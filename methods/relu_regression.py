@@ -36,7 +36,7 @@ UNIT = 1e-12  # shorter affine parts than that have no direction
 
 @dataclass(frozen=True)
 class ReluRegression(HermiteJennrich):
-    """Units from one half of the samples, least squares on their outputs with the other (the paper's L2 learner)."""
+    """Units from one half of the samples, least squares on their outputs with the other (Awasthi et al.)."""
 
     control: int = 2  # affine-like units would drown the printed estimator
 

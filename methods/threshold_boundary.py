@@ -35,7 +35,7 @@ from paramid.options import among, positive
 from paramid.spec import ThresholdSpec
 from paramid.thresholds import Thresholded, Units
 
-SOURCES = {"queries": Access.QUERIES, "samples": Access.SAMPLES}
+SOURCES = ("queries", "samples")
 MOVED = 0.5  # from its rough direction a unit does not go farther
 
 
@@ -58,7 +58,7 @@ class ThresholdBoundary:
     @property
     def access(self) -> frozenset[Access]:
         """Queries or samples."""
-        return frozenset({SOURCES[self.source]})
+        return frozenset({Access.SAMPLES if self.source == "samples" else Access.QUERIES})
 
     def declines(self, spec: Spec) -> str | None:
         """Units that are silent below a positive threshold and independent, or ReLUs that are silent at the origin."""

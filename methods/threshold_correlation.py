@@ -33,7 +33,7 @@ SIGNLESS = 0.2  # of s_i c_i: below, a sign is a guess
 
 @dataclass(frozen=True)
 class ThresholdCorrelation:
-    """Directions under high thresholds by Hermite correlations, refined by estimates of their angle (the paper)."""
+    """Directions under high thresholds by Hermite correlations, then estimates of their angle (Goel & Panigrahy)."""
 
     source: str = "samples"  # or "queries", "moments"
     stage: int = 1
@@ -56,7 +56,8 @@ class ThresholdCorrelation:
     @property
     def access(self) -> frozenset[Access]:
         """What correlations are taken from, and queries for stage 2."""
-        return frozenset({correlations.SOURCES[self.source], *([Access.QUERIES] if self.stage == 2 else [])})
+        asked = {"samples": Access.SAMPLES, "queries": Access.QUERIES, "moments": Access.MOMENTS}[self.source]
+        return frozenset({asked, *([Access.QUERIES] if self.stage == 2 else [])})
 
     def declines(self, spec: Spec) -> str | None:
         """Units whose Hermite coefficients are no zeros; for stage 2 such as are exactly constant below t."""

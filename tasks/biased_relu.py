@@ -58,7 +58,7 @@ class ReluNetwork(Network):
 
 @dataclass(frozen=True)
 class BiasedRelu(Task):
-    """Sums of biased ReLUs with free outer weights, from samples or exact Hermite coefficients."""
+    """Sums of biased ReLUs with free outer weights, from samples, queries or exact Hermite coefficients."""
 
     D: int = 5
     m: int = 5

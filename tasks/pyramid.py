@@ -42,7 +42,7 @@ OUTPUTS = ("tanh", "identity")
 
 @dataclass(frozen=True)
 class Pyramid(Task):
-    """Deep networks with unit weights and small shifts, narrowing from layer to layer."""
+    """Deep networks with unit weights and small shifts."""
 
     D: int = 50
     widths: tuple[int, ...] | None = None  # with the output layer; 50-25-10 where neither they nor layers are given

@@ -58,7 +58,7 @@ class Planted:
 
 @dataclass(frozen=True)
 class Quadratic(Task):
-    """Over-parameterised nets of squares or softplus without shifts (1), and random labels."""
+    """Over-parameterised nets of squares or softplus without shifts, and random labels."""
 
     D: int = 10
     k: int = 10  # the learner's neurons

@@ -137,7 +137,7 @@ class Misbehaving:
         yield rough
 
     def _prints(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
-        for line in range(50_000):
+        for line in range(500_000):
             print("line", line)  # noqa: T201 -- what is tested
         yield rough
 

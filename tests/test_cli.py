@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paramid.cli import build_parser, main
+from paramid.cli import COMMANDS, build_parser, main
 from paramid.published import publish
 from tests.records import grid
 
@@ -278,3 +278,29 @@ def test_every_example_in_the_help_is_accepted(command: str, capsys: pytest.Capt
     assert left.value.code == 0
     example = capsys.readouterr().out.split("example:\n")[1].strip()
     build_parser().parse_args(shlex.split(example)[1:])
+
+
+@pytest.mark.slow
+def test_every_example_in_the_help_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    begin = "compare --methods spm spectral-norm --tasks shallow:D=20,m=8 shallow:D=20,m=12"
+    assert main(begin.split()) == 0
+    key = next((tmp_path / "paramid-store" / "cells").iterdir()).stem
+    ordered = [
+        "list",
+        "new",
+        "run",
+        "compare",
+        "table",
+        "show",
+        "plot",
+        "publish",
+        "board",
+        "submit",
+        "verify",
+        "check",
+    ]
+    for command in ordered:
+        words = shlex.split(COMMANDS[command].EXAMPLE)[1:]
+        assert main([key.partition("-")[0] if word == "3f2a" else word for word in words]) == 0, command
+    assert set(COMMANDS) == {*ordered, "regress"}  # which takes two commits: tests/test_regression.py

@@ -125,3 +125,11 @@ def test_a_gpu_sees_the_same_teacher_and_ends_alike(method: str, task: str) -> N
     here, there = (paramid.run(method, task, device=device) for device in ("cpu", "cuda"))
     assert here.queries == there.queries
     assert here.metrics["error"] == pytest.approx(there.metrics["error"], rel=0.1, abs=1e-6)
+
+
+@pytest.mark.parametrize("entry", registry.entries("methods") + registry.entries("tasks"), ids=lambda e: e.name)
+def test_what_is_listed_without_an_import_is_so(entry: registry.Entry) -> None:
+    load = registry.method if entry.name in registry.BUILT_IN["methods"] else registry.task
+    access = getattr(load(entry.name), "access", frozenset())
+    assert {kind.value for kind in access} <= set(entry.access)
+    assert entry.doc.endswith(".")

@@ -131,6 +131,8 @@ def share(record: Record) -> float:
 
 def depth(records: Records) -> Iterator[str]:
     """Both routes on awkward networks."""
+    yield "Medians over seeds; `inf`: most seeds claimed no network."
+    yield ""
     yield from by_task(records, EXACT, IDENTIFIED, ERROR, QUERIES, SECONDS, ENDED)
 
 

@@ -170,7 +170,9 @@ def gram(records: Records) -> Iterator[str]:
     error: Column = ("gram_error", middle("gram_error", ".1e"))
     rmse: Column = ("training RMSE", middle("training_rmse", ".1e"))
     yield "A squares net shows M = Σ v w wᵀ and nothing more, D(D+1)/2 = 210 numbers at D = 20. A fit with a large"
-    yield "`gram_error` is a fit and no identification, and ends as `gave_up`; of 20 instances the share found is told."
+    yield "`gram_error` is a fit and no identification, and ends as `gave_up`; so does a matrix that is right but"
+    yield "cannot be vouched for, as samples do not outnumber what the learner can show. Of 20 instances the share"
+    yield "found is told."
     yield ""
     planted = [r for r in records if "labels" not in given(r.task)]
     found: Column = ("share exact", middle("exact", ".2f"))

@@ -19,14 +19,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from paramid import Access, GiveUp, Oracle, Run, streams
+from paramid import GiveUp, Oracle, Run, streams
 from paramid.methods.hermite import hermite_moments
 from paramid.methods.hermite.hermite_moments import Moments
 from paramid.oracle import CHUNK, Samples
 from paramid.spec import Spec, ThresholdSpec
 from paramid.thresholds import EVEN, coefficients
 
-SOURCES = {"samples": Access.SAMPLES, "queries": Access.QUERIES, "moments": Access.MOMENTS}
+SOURCES = ("samples", "queries", "moments")
 ROWS = 1_000_000  # where nothing says how many
 FAINT = 0.05  # of the largest u_j √j!: below, a coefficient is a zero
 DROWNED = 3.0  # times the noise of A: below, an eigenvalue of it is noise
