@@ -136,8 +136,8 @@ def noise(records: Records) -> Iterator[str]:
 def structures(records: Records) -> Iterator[str]:
     """Students of other widths and links."""
     yield "Too narrow (3-2), too wide (6-4), seeing more layers than the teacher's, or without its skip from x. The one"
-    yield "too wide finds f and every feature, which is `identified`; that these are no coordinates which a next layer could"
-    yield "square it notices itself, and gives up."
+    yield "too wide finds f and every feature, which is `identified`; that these are no coordinates which a next layer"
+    yield "could square it notices itself, and gives up."
     yield ""
     mine = [r for r in records if r.method.startswith(("densenet-lm:ks", "densenet-lm:skips"))]
     two = ("S_2", lambda rs: middle([metric(r, "feature_error_2") for r in rs]))
