@@ -88,14 +88,18 @@ def test_claims_that_reproduce_are_verified_and_those_that_do_not_dispute_their_
     assert len(found.lines()) == 3
 
 
-def test_what_other_code_made_is_disputed_in_a_bundle_and_left_open_in_an_audit() -> None:
+def test_what_other_code_made_is_disputed_in_a_bundle_and_run_again_in_an_audit() -> None:
     records = held(replace(real(), key="0" * 24))
 
     def never(cell: Cell, threads: int) -> Record:
         raise AssertionError("it was run")
 
     assert verify(records, tell=silent, rerun=never).counts()["disputed"] == 1
-    assert verification.audit(records, tell=silent, rerun=never).counts()["unverified"] == 1
+    same = verification.audit(records, tell=silent, rerun=lambda cell, threads: real(error=2e-5))
+    assert same.counts() == {"verified": 1, "unverified": 0, "disputed": 0}
+    changed = verification.audit(records, tell=silent, rerun=lambda cell, threads: real(error=2e-2))
+    assert changed.counts() == {"verified": 0, "unverified": 1, "disputed": 0}
+    assert "other code made it: recorded" in changed.table()
 
 
 def test_what_a_machine_decides_is_left_open() -> None:
