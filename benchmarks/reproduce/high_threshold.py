@@ -53,7 +53,7 @@ def measured(records: list[Record]) -> Iterator[str]:
     yield "between the true plane and the found one makes it 1; 0.5 is the middle of a seed with such an input and one"
     yield "without."
     for head, about, mine in (
-        ("Exact moments", "what products bend: unions of halfspaces and sums of ReLUs.", exact(records)),
+        ("Exact moments", "what products bend, and sums of units, which bend nothing.", exact(records)),
         ("Samples", "what noise bends.", [r for r in records if r.samples and not r.queries]),
         ("Queries", "the paper's search from 100 000 samples, boundaries from nothing.", asked(records)),
         ("Declined", "zeros of û_4, and units that are not silent below their threshold.", refused(records)),
