@@ -102,6 +102,7 @@ def start(store: Path) -> subprocess.Popen[str]:
         [*COMMAND, "--store", str(store)],
         env={**os.environ, "PARAMID_MARK": str(store)},
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a test run in the background may ignore it
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
