@@ -236,7 +236,7 @@ def _lineage(tree: ast.Module, name: str) -> Iterator[ast.ClassDef]:
         if isinstance(node, ast.ClassDef) and node.name == name:
             yield node
             for base in node.bases:
-                if isinstance(base, ast.Name):
+                if isinstance(base, ast.Name) and base.id != name:  # a class may replace an imported one of its name
                     yield from _lineage(tree, base.id)
         elif isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}:
             spec = find_spec(node.module)

@@ -183,3 +183,13 @@ def test_two_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
     registry.add_plugin(tmp_path / "a" / "twin_file.py")
     with pytest.raises(registry.PluginError, match="a plug-in of that file name is there already"):
         registry.add_plugin(tmp_path / "b" / "twin_file.py")
+
+
+def test_a_class_may_have_the_name_of_its_base(tmp_path: Path) -> None:
+    file = tmp_path / "twin_class.py"
+    file.write_text(
+        "from paramid.methods.sgd import StochasticGradientDescent\n\n\nclass StochasticGradientDescent("
+        'StochasticGradientDescent):\n    """Mine."""\n\n\nMETHODS = {\'twin-class\': StochasticGradientDescent}\n'
+    )
+    registry.add_plugin(file)
+    assert next(e.doc for e in registry.entries("methods") if e.name == "twin-class") == "Mine."

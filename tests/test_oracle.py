@@ -1,5 +1,8 @@
 """The oracle counts every row once, says no before it works, and bounds what the teacher sees at a time."""
 
+import copy
+import os
+import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -353,3 +356,16 @@ def test_points_of_any_type_are_taken_off_their_graph() -> None:
         assert y.dtype == F64
         assert not y.requires_grad
         torch.testing.assert_close(y, wanted)
+
+
+def test_rows_are_asked_of_the_one_oracle_in_its_own_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, teacher = setting()
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(AccessRefused, match="an oracle cannot be copied"):
+            copied(asked)
+    samples = asked.sample(5)
+    monkeypatch.setattr(os, "getpid", lambda: 0)
+    for ask in (lambda: asked.query(points(2)), lambda: list(samples)):
+        with pytest.raises(AccessRefused, match="in another process"):
+            ask()
+    assert teacher.rows == 0
