@@ -230,15 +230,17 @@ def _read(name: str, place: str) -> Entry:
     return Entry(name, place, line, tuple(sorted(access)))
 
 
-def _lineage(tree: ast.Module, name: str) -> Iterator[ast.ClassDef]:
-    """The class of that name in a module, and its bases, in whatever modules they are."""
+def _lineage(tree: ast.Module, name: str, imported: bool = False) -> Iterator[ast.ClassDef]:
+    """The class of that name in a module, and its bases, in whatever modules they are; or the one it has `imported`."""
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and node.name == name:
+        if isinstance(node, ast.ClassDef) and node.name == name and not imported:
             yield node
             for base in node.bases:
-                if isinstance(base, ast.Name) and base.id != name:  # a class may replace an imported one of its name
-                    yield from _lineage(tree, base.id)
-        elif isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}:
+                if isinstance(base, ast.Name):
+                    yield from _lineage(tree, base.id, imported=base.id == name)
+            return
+    for node in tree.body:
+        if isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}:
             spec = find_spec(node.module)
             if spec and spec.origin and spec.origin.endswith(".py"):
                 yield from _lineage(ast.parse(Path(spec.origin).read_text(encoding="utf-8")), name)

@@ -187,9 +187,8 @@ def test_two_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
 
 def test_a_class_may_have_the_name_of_its_base(tmp_path: Path) -> None:
     file = tmp_path / "twin_class.py"
-    file.write_text(
-        "from paramid.methods.sgd import StochasticGradientDescent\n\n\nclass StochasticGradientDescent("
-        'StochasticGradientDescent):\n    """Mine."""\n\n\nMETHODS = {\'twin-class\': StochasticGradientDescent}\n'
-    )
+    head = "from paramid.methods.kernel import KernelRidge\n\n\nclass KernelRidge(KernelRidge):"
+    file.write_text(f'{head}\n    """Mine."""\n\n\nMETHODS = {{"twin-class": KernelRidge}}\n')
     registry.add_plugin(file)
-    assert next(e.doc for e in registry.entries("methods") if e.name == "twin-class") == "Mine."
+    entry = next(e for e in registry.entries("methods") if e.name == "twin-class")
+    assert (entry.doc, entry.access) == ("Mine.", ("samples",))
