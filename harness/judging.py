@@ -94,7 +94,7 @@ def score_entangled(truth: EntangledWeights, claim: EntangledWeights) -> Metrics
     """Directions of all layers, matched up to sign and length without a look at their labels; then the labels."""
     lengths = claim.columns.norm(dim=0)
     a, b = truth.columns / truth.columns.norm(dim=0), claim.columns / torch.where(lengths > 0, lengths, 1.0)
-    gaps = torch.minimum(distances(a, b), distances(a, -b)).nan_to_num(CAP)
+    gaps = torch.minimum(distances(a, b), distances(a, -b))
     rows, columns = assign(gaps)
     errors = gaps.new_full((gaps.shape[0],), CAP).index_copy(0, rows, gaps[rows, columns].clamp(max=CAP))
     labels = torch.zeros_like(errors).index_copy(0, rows, claim.layers[columns].to(errors.dtype))
@@ -181,7 +181,7 @@ def match(truth: Tensor, claim: Tensor, mirrored: Tensor | None) -> tuple[Tensor
     """
     straight, turned = distances(truth, claim), distances(truth, -claim)
     use = turned < straight if mirrored is None else mirrored
-    cost = torch.where(use, turned, straight).nan_to_num(CAP).clamp(max=CAP)  # NaN: squares of huge entries
+    cost = torch.where(use, turned, straight).clamp(max=CAP)
     rows, columns = assign(cost)
     close = cost[rows, columns] < CAP
     rows, columns = rows[close], columns[close]
@@ -259,7 +259,7 @@ def _signs_right(truth: Tensor, claim: Tensor, mirrored: Tensor) -> float:
     """How many true neurons, matched up to sign, have the sign that their mirroring demands."""
     straight, turned = distances(truth, claim), distances(truth, -claim)
     right = (straight <= turned) != mirrored
-    gaps = torch.minimum(straight, turned).nan_to_num(CAP).clamp(max=CAP)
+    gaps = torch.minimum(straight, turned).clamp(max=CAP)
     cost = gaps + TIE * ~right  # between w and -w, both there, the right one is meant
     rows, columns = assign(cost)
     return float(right[rows, columns].sum())
