@@ -41,6 +41,7 @@ lint: $(READY)
 
 # Type checkers do not follow the editable hook: they get a tree of links in the shape of the installed package.
 types: $(READY)
+	rm -rf .types
 	mkdir -p .types/paramid
 	ln -sfn $(CURDIR)/harness/* .types/paramid/
 	ln -sfn $(CURDIR)/methods .types/paramid/methods

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from paramid.record import Record
+    from paramid.records.record import Record
 
 FEW = [
     "spm | shallow:D=10,m=5",
@@ -77,19 +77,24 @@ def lower_is_better(value: float) -> float:
 
 def measured(names: Sequence[str]) -> Cache:
     """Every cell that this commit knows, on one core each, by its name."""
-    from paramid.naming import UsageError
-    from paramid.plans import cell
-    from paramid.supervisor import Forkserver
+    try:
+        from paramid.running.cell import plan_cell
+        from paramid.running.supervisor import Supervisor
+        from paramid.words.naming import UsageError
+    except ModuleNotFoundError:  # commits whose harness had no folders
+        from paramid.naming import UsageError
+        from paramid.plans import cell as plan_cell
+        from paramid.supervisor import Forkserver as Supervisor
 
     made: Cache = {}
-    with Forkserver(1) as server, ThreadPoolExecutor(WORKERS) as pool:
+    with Supervisor(1) as supervisor, ThreadPoolExecutor(WORKERS) as pool:
         for name in names:
             method, task = name.split(" | ")
             try:
-                planned = [cell(method, task, seed=seed, time_limit=TIME_LIMIT) for seed in range(SEEDS)]
+                planned = [plan_cell(method, task, seed=seed, time_limit=TIME_LIMIT) for seed in range(SEEDS)]
             except UsageError:  # this commit has no such method, task or option
                 continue
-            made[name] = summary([outcome.record for outcome in pool.map(lambda c: server.run(c, "", {}), planned)])
+            made[name] = summary([outcome.record for outcome in pool.map(lambda c: supervisor.run(c, "", {}), planned)])
     return made
 
 

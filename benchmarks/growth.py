@@ -47,9 +47,9 @@ def best(kernel: kernels.Kernel, size: int) -> float:
 
 def recorded(folder: Path) -> Times:
     """The CPU's times of the newest commit that has any; `folder` is a machine's."""
-    from paramid import commits
+    from paramid.statistics import asv_results
 
-    for commit in reversed([c for c in commits.read(folder.parent) if c.machine == folder.name]):
+    for commit in reversed([c for c in asv_results.read(folder.parent) if c.machine == folder.name]):
         made: Times = {}
         for k, seconds in commit.values.items():
             size, _, device = k.line.partition(", ")
@@ -62,7 +62,7 @@ def recorded(folder: Path) -> Times:
 
 def report(times: Times, powers: Mapping[str, float], tolerance: float) -> str:
     """A line for every kernel, and those that are off."""
-    from paramid.figures import exponent
+    from paramid.pictures.scaling import exponent
 
     lines, off = [], []
     for name, power in powers.items():

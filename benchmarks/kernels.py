@@ -63,8 +63,8 @@ class HessianStencil(Kernel):
     def prepare(self, size: int) -> Call:
         from paramid import task
         from paramid.methods.spans import hessians
-        from paramid.oracle import CountingOracle
-        from paramid.spec import Access
+        from paramid.oracle.counting import CountingOracle
+        from paramid.words.spec import Access
 
         family, x = task(f"shallow:D={size},m=50"), self.run.normal(10, size)
         oracle = CountingOracle(family.draw(0), family.spec, access=frozenset(Access), seed=0, device=self.device)
@@ -149,11 +149,12 @@ class AssignmentJudge(Kernel):
     params, power = ((200, 400, 800), DEVICES), 2.0
 
     def prepare(self, size: int) -> Call:
-        from paramid import judging, task
+        from paramid import task
+        from paramid.judging.aligned_networks import score_network
 
         family = task(f"shallow:D=20,m={size},known=false")
         one, other = family.draw(0).to(self.device, torch.float64), family.draw(1).to(self.device, torch.float64)
-        return lambda: judging.score_network(one, other)
+        return lambda: score_network(one, other)
 
 
 class RefinementProduct(Kernel):
@@ -176,13 +177,13 @@ class CellOverhead(Kernel):
     params, power = ((4, 8, 16), ("cpu",)), 1.0
 
     def prepare(self, size: int) -> Call:
-        from paramid.plans import cell
-        from paramid.supervisor import Forkserver
+        from paramid.running.cell import plan_cell
+        from paramid.running.supervisor import Supervisor
 
-        server = self.rest.enter_context(Forkserver(1))
-        planned = cell("truth", "shallow:D=2,m=1", seed=0, judge_inputs=1)
-        server.run(planned, "key", {})  # it has started
-        return lambda: [server.run(planned, "key", {}) for _ in range(size)]
+        supervisor = self.rest.enter_context(Supervisor(1))
+        planned = plan_cell("truth", "shallow:D=2,m=1", seed=0, judge_inputs=1)
+        supervisor.run(planned, "key", {})  # it has started
+        return lambda: [supervisor.run(planned, "key", {}) for _ in range(size)]
 
 
 class StoreRead(Kernel):
@@ -191,10 +192,9 @@ class StoreRead(Kernel):
     params, power = ((500, 1000, 2000), ("cpu",)), 1.0
 
     def prepare(self, size: int) -> Call:
-        from paramid.record import Record
-        from paramid.status import Status
-        from paramid.store import Store
-        from paramid.supervisor import Outcome
+        from paramid.records.record import Outcome, Record
+        from paramid.records.store import Store
+        from paramid.words.status import Status
 
         folder = self.rest.enter_context(tempfile.TemporaryDirectory())
         store = Store(Path(folder)).open()

@@ -6,14 +6,14 @@ from pathlib import Path
 
 def main(words: list[str] | None = None) -> None:
     """Write the page."""
-    from paramid import commits
     from paramid.board import history
+    from paramid.statistics import asv_results
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=Path("benchmarks") / "results")
     parser.add_argument("--out", type=Path, default=Path(".asv") / "html" / "index.html")
     options = parser.parse_args(words)
-    found = commits.read(options.results)
+    found = asv_results.read(options.results)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     options.out.write_text(history.alone(found), encoding="utf-8")
     print(f"wrote {options.out}: {len(found)} commits")

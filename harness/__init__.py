@@ -8,97 +8,99 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from paramid.activations import Activation as Activation
-    from paramid.activations import activation as activation
-    from paramid.authoring import new as new
-    from paramid.checking import Checked as Checked
-    from paramid.checking import check as check
-    from paramid.claims import Claim as Claim
-    from paramid.claims import Directions as Directions
-    from paramid.claims import EntangledWeights as EntangledWeights
-    from paramid.claims import Function as Function
-    from paramid.claims import Gram as Gram
-    from paramid.claims import Subspace as Subspace
-    from paramid.contracts import GiveUp as GiveUp
-    from paramid.contracts import Method as Method
-    from paramid.contracts import Run as Run
-    from paramid.contracts import Task as Task
-    from paramid.densenet import DenseNet as DenseNet
-    from paramid.identifiability import obstacles as obstacles
-    from paramid.identification import BadFunction as BadFunction
-    from paramid.identification import Found as Found
-    from paramid.identification import identify as identify
-    from paramid.judging import Metrics as Metrics
-    from paramid.judging import Teacher as Teacher
-    from paramid.judging import Unjudgeable as Unjudgeable
-    from paramid.naming import UsageError as UsageError
-    from paramid.network import Network as Network
-    from paramid.oracle import AccessRefused as AccessRefused
-    from paramid.oracle import BudgetSpent as BudgetSpent
-    from paramid.oracle import Oracle as Oracle
-    from paramid.oracle import Samples as Samples
-    from paramid.record import Record as Record
-    from paramid.registry import method as method
-    from paramid.registry import task as task
-    from paramid.runner import compare as compare
-    from paramid.runner import run as run
-    from paramid.scoring import judge as judge
-    from paramid.spec import Access as Access
-    from paramid.spec import HierarchySpec as HierarchySpec
-    from paramid.spec import LearnerSpec as LearnerSpec
-    from paramid.spec import Spec as Spec
-    from paramid.spec import ThresholdSpec as ThresholdSpec
-    from paramid.status import Status as Status
-    from paramid.thresholds import Thresholded as Thresholded
-    from paramid.thresholds import Units as Units
+    from paramid.authoring.check import Checked as Checked
+    from paramid.authoring.check import check as check
+    from paramid.authoring.new import new as new
+    from paramid.contracts.method import GiveUp as GiveUp
+    from paramid.contracts.method import Method as Method
+    from paramid.contracts.method import Run as Run
+    from paramid.contracts.plugins import add_plugin as add_plugin
+    from paramid.contracts.registry import method as method
+    from paramid.contracts.registry import task as task
+    from paramid.contracts.task import Task as Task
+    from paramid.judging.judge import judge as judge
+    from paramid.judging.metrics import Metrics as Metrics
+    from paramid.judging.metrics import Unjudgeable as Unjudgeable
+    from paramid.judging.obstacles import obstacles as obstacles
+    from paramid.oracle.black_box import BadFunction as BadFunction
+    from paramid.oracle.protocol import AccessRefused as AccessRefused
+    from paramid.oracle.protocol import BudgetSpent as BudgetSpent
+    from paramid.oracle.protocol import Oracle as Oracle
+    from paramid.oracle.samples import Samples as Samples
+    from paramid.records.record import Record as Record
+    from paramid.running.compare import compare as compare
+    from paramid.running.identify import Found as Found
+    from paramid.running.identify import identify as identify
+    from paramid.running.run import run as run
+    from paramid.words.activations import Activation as Activation
+    from paramid.words.activations import activation as activation
+    from paramid.words.claims import Claim as Claim
+    from paramid.words.claims import Directions as Directions
+    from paramid.words.claims import EntangledWeights as EntangledWeights
+    from paramid.words.claims import Function as Function
+    from paramid.words.claims import Gram as Gram
+    from paramid.words.claims import Subspace as Subspace
+    from paramid.words.densenet import DenseNet as DenseNet
+    from paramid.words.naming import UsageError as UsageError
+    from paramid.words.network import Network as Network
+    from paramid.words.network import Teacher as Teacher
+    from paramid.words.spec import Access as Access
+    from paramid.words.spec import HierarchySpec as HierarchySpec
+    from paramid.words.spec import LearnerSpec as LearnerSpec
+    from paramid.words.spec import Spec as Spec
+    from paramid.words.spec import ThresholdSpec as ThresholdSpec
+    from paramid.words.status import Status as Status
+    from paramid.words.thresholds import Thresholded as Thresholded
+    from paramid.words.thresholds import Units as Units
 
 __version__ = "0.1.0"
 
 # name -> module that defines it; a test keeps this equal to the imports above.
 EXPORTS = {
-    "Access": "spec",
-    "AccessRefused": "oracle",
-    "Activation": "activations",
-    "BadFunction": "identification",
-    "BudgetSpent": "oracle",
-    "Checked": "checking",
-    "Claim": "claims",
-    "DenseNet": "densenet",
-    "Directions": "claims",
-    "EntangledWeights": "claims",
-    "Found": "identification",
-    "Function": "claims",
-    "GiveUp": "contracts",
-    "Gram": "claims",
-    "HierarchySpec": "spec",
-    "LearnerSpec": "spec",
-    "Method": "contracts",
-    "Metrics": "judging",
-    "Network": "network",
-    "Oracle": "oracle",
-    "Record": "record",
-    "Run": "contracts",
-    "Samples": "oracle",
-    "Spec": "spec",
-    "Status": "status",
-    "Subspace": "claims",
-    "Task": "contracts",
-    "Teacher": "judging",
-    "ThresholdSpec": "spec",
-    "Thresholded": "thresholds",
-    "Units": "thresholds",
-    "Unjudgeable": "judging",
-    "UsageError": "naming",
-    "activation": "activations",
-    "check": "checking",
-    "compare": "runner",
-    "identify": "identification",
-    "judge": "scoring",
-    "method": "registry",
-    "new": "authoring",
-    "obstacles": "identifiability",
-    "run": "runner",
-    "task": "registry",
+    "Access": "words.spec",
+    "AccessRefused": "oracle.protocol",
+    "Activation": "words.activations",
+    "BadFunction": "oracle.black_box",
+    "BudgetSpent": "oracle.protocol",
+    "Checked": "authoring.check",
+    "Claim": "words.claims",
+    "DenseNet": "words.densenet",
+    "Directions": "words.claims",
+    "EntangledWeights": "words.claims",
+    "Found": "running.identify",
+    "Function": "words.claims",
+    "GiveUp": "contracts.method",
+    "Gram": "words.claims",
+    "HierarchySpec": "words.spec",
+    "LearnerSpec": "words.spec",
+    "Method": "contracts.method",
+    "Metrics": "judging.metrics",
+    "Network": "words.network",
+    "Oracle": "oracle.protocol",
+    "Record": "records.record",
+    "Run": "contracts.method",
+    "Samples": "oracle.samples",
+    "Spec": "words.spec",
+    "Status": "words.status",
+    "Subspace": "words.claims",
+    "Task": "contracts.task",
+    "Teacher": "words.network",
+    "ThresholdSpec": "words.spec",
+    "Thresholded": "words.thresholds",
+    "Units": "words.thresholds",
+    "Unjudgeable": "judging.metrics",
+    "UsageError": "words.naming",
+    "activation": "words.activations",
+    "add_plugin": "contracts.plugins",
+    "check": "authoring.check",
+    "compare": "running.compare",
+    "identify": "running.identify",
+    "judge": "judging.judge",
+    "method": "contracts.registry",
+    "new": "authoring.new",
+    "obstacles": "judging.obstacles",
+    "run": "running.run",
+    "task": "contracts.registry",
 }
 
 __all__ = ["__version__", *EXPORTS]
@@ -111,4 +113,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *globals()])
+    return sorted(__all__)

@@ -12,7 +12,6 @@ from types import ModuleType
 from typing import NoReturn
 
 import paramid
-from paramid import registry
 from paramid.commands import (
     DONE,
     FAILED,
@@ -32,8 +31,10 @@ from paramid.commands import (
     table,
     verify,
 )
-from paramid.naming import UsageError
-from paramid.store import StoreError
+from paramid.contracts import plugins
+from paramid.contracts.plugins import PluginError
+from paramid.records.store import StoreError
+from paramid.words.naming import UsageError
 
 COMMANDS: dict[str, ModuleType] = {
     "list": listing,
@@ -87,8 +88,8 @@ def main(words: Sequence[str] | None = None) -> int:
 def add_plugin(file: str) -> None:
     """Register a plug-in; one that is broken is named, and the rest works."""
     try:
-        registry.add_plugin(file)
-    except registry.PluginError as error:
+        plugins.add_plugin(file)
+    except PluginError as error:
         print(f"paramid: {error}; going on without it", file=sys.stderr)
 
 

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from paramid import Run, Spec, hermite
+from paramid import Run, Spec
 from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite.hermite_pipeline import HermitePipeline
 from paramid.methods.hermite.jennrich import Terms, expand
 from paramid.methods.hermite_jennrich import SAME, SAME_NOISY, distinct, threshold
-from paramid.options import at_least
+from paramid.words import hermite
+from paramid.words.options import at_least
 
 SOLVED = 1e-10  # of the tensor: no other start is needed
 

@@ -24,14 +24,14 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Oracle, Run, Spec
-from paramid.densenet import DenseNet
 from paramid.methods.hierarchy import densenet
 from paramid.methods.hierarchy.densenet import Pairs, rows, sensitivities, with_layers
 from paramid.methods.hierarchy.layer_regression import eigen_root
 from paramid.methods.refinement import stochastic
 from paramid.methods.refinement.stochastic import Name
-from paramid.options import positive
-from paramid.spec import HierarchySpec
+from paramid.words.densenet import DenseNet
+from paramid.words.options import positive
+from paramid.words.spec import HierarchySpec
 
 C, WIDER = 2.0, 3
 CHECKED, EVERY, REPORT = 5000, 200, 2000  # rows and steps between looks at Obj, steps between claims

@@ -18,14 +18,14 @@ from typing import ClassVar, cast
 from torch import Tensor
 
 from paramid import Access, Oracle, Run, Spec
-from paramid.densenet import DenseNet
 from paramid.methods.densenet_layerwise import ROWS, sizes_of
 from paramid.methods.hierarchy import densenet
 from paramid.methods.hierarchy.densenet import with_layers
 from paramid.methods.hierarchy.densenet_check import checked
 from paramid.methods.hierarchy.layer_regression import Forms, aligned, headed, refit, root
-from paramid.options import at_least
-from paramid.spec import HierarchySpec
+from paramid.words.densenet import DenseNet
+from paramid.words.options import at_least
+from paramid.words.spec import HierarchySpec
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Oracle, Run, Spec
-from paramid.densenet import DenseNet
 from paramid.methods.hierarchy import densenet
 from paramid.methods.hierarchy.densenet import sensitivities, with_layers
 from paramid.methods.refinement import stochastic
-from paramid.options import among, positive
-from paramid.spec import HierarchySpec
+from paramid.words.densenet import DenseNet
+from paramid.words.options import among, positive
+from paramid.words.spec import HierarchySpec
 
 RATES = {"adam": 0.01, "sgd": 0.001}
 OPTIMIZERS: dict[str, type[stochastic.Adam] | type[stochastic.Momentum]] = {

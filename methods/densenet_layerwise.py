@@ -15,12 +15,12 @@ from typing import ClassVar, cast
 from torch import Tensor
 
 from paramid import Access, Oracle, Run, Spec
-from paramid.densenet import DenseNet
 from paramid.methods.hierarchy import densenet, layer_regression
 from paramid.methods.hierarchy.densenet import with_layers
 from paramid.methods.hierarchy.layer_regression import headed, refit, root
-from paramid.options import at_least
-from paramid.spec import HierarchySpec
+from paramid.words.densenet import DenseNet
+from paramid.words.options import at_least
+from paramid.words.spec import HierarchySpec
 
 ROWS = 12  # for each unknown of the largest layer, unless N is given
 

@@ -17,13 +17,13 @@ from dataclasses import dataclass
 from typing import ClassVar, cast
 
 from paramid import Access, GiveUp, Oracle, Run, Samples, Spec
-from paramid.densenet import DenseNet, Links
 from paramid.methods.hierarchy import densenet, joint_diagonalisation
 from paramid.methods.hierarchy.densenet import layer_start, variance, with_layers
 from paramid.methods.hierarchy.densenet_check import ROUNDING, checked
 from paramid.methods.hierarchy.densenet_fit import fit
-from paramid.options import among, at_least
-from paramid.spec import HierarchySpec
+from paramid.words.densenet import DenseNet, Links
+from paramid.words.options import among, at_least
+from paramid.words.spec import HierarchySpec
 
 OFF = 1e-2  # off the diagonals: then no next layer squares these features
 ROWS = 20  # for each weight, unless N is given

@@ -22,8 +22,7 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, Subspace, activation, sizes
-from paramid.activations import ACTIVATIONS
+from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
 from paramid.methods.layers import layer_scores, loss_free
 from paramid.methods.layers.loss_free import LossFree
 from paramid.methods.refinement import layered_acceptance, layered_refinement
@@ -31,7 +30,9 @@ from paramid.methods.spans import gram_span, hessians, symmetric
 from paramid.methods.spans.gram_span import Spectrum
 from paramid.methods.spans.hessian_pipeline import sparse
 from paramid.methods.spans.output_differences import gradients, packed_hessians
-from paramid.options import among, positive
+from paramid.words import memory
+from paramid.words.activations import ACTIVATIONS
+from paramid.words.options import among, positive
 
 BLOCK = 2**22  # doubles of Hessians held at once
 DROWNED = 1e-3  # noise over h²
@@ -96,7 +97,7 @@ class Entangled:
         if (m := bending(spec)) > max(1, limit := spec.inputs * (spec.inputs - 1) // 2):
             return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
         n = spec.inputs * (spec.inputs + 1) // 2
-        if reason := sizes.refusal({"Gram matrix": (n, n), "its eigenvectors": (n, n), "work": (n, n)}, sizes.room()):
+        if reason := memory.refusal({"Gram matrix": (n, n), "its eigenvectors": (n, n), "work": (n, n)}, memory.room()):
             return reason
         return self.unfit(spec, widths) if self.until == "network" else None
 

@@ -26,7 +26,7 @@ from paramid.methods.layers.rough_layers import Seen
 from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.refinement.layered_refinement import Fit
 from paramid.methods.spans import output_differences
-from paramid.options import at_least
+from paramid.words.options import at_least
 
 
 @dataclass(frozen=True)

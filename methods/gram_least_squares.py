@@ -22,10 +22,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from paramid import Access, GiveUp, Gram, Oracle, Run, Samples, Spec, sizes
-from paramid.judging import CLOSE
+from paramid import Access, GiveUp, Gram, Oracle, Run, Samples, Spec
 from paramid.methods.squares import quadratic_forms as forms
-from paramid.options import among
+from paramid.words import memory
+from paramid.words.neuron_distances import CLOSE
+from paramid.words.options import among
 
 ROOM = 2**30  # bytes of a triangle
 BLOCK = 2**22  # doubles of features at a time
@@ -52,7 +53,7 @@ class GramLeastSquares:
     def declines(self, spec: Spec) -> str | None:
         """Squares, of a size whose triangle can be held."""
         count = forms.numbers(spec) + spec.outputs
-        return forms.squares(spec) or sizes.refusal({"triangle and what updates it": (4 * count, count)}, ROOM)
+        return forms.squares(spec) or memory.refusal({"triangle and what updates it": (4 * count, count)}, ROOM)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Gram]:  # noqa: ARG002 -- nothing is drawn
         """(1) or (2), and whether it can be believed."""

@@ -21,10 +21,11 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from paramid import Access, GiveUp, Gram, Oracle, Run, Spec, sizes
-from paramid.judging import CLOSE
+from paramid import Access, GiveUp, Gram, Oracle, Run, Spec
 from paramid.methods.squares import quadratic_forms as forms
-from paramid.options import at_least
+from paramid.words import memory
+from paramid.words.neuron_distances import CLOSE
+from paramid.words.options import at_least
 
 ROOM = 2**30  # bytes of matrices
 FORM, ROUNDED = 1e-9, 1e-4  # what a form may leave at the checks, at float64 and at float32
@@ -45,7 +46,7 @@ class GramQueries:
     def declines(self, spec: Spec) -> str | None:
         """Squares, of a size whose matrices can be held."""
         s = forms.size(spec)
-        return forms.squares(spec) or sizes.refusal({"matrices": (4 * spec.outputs, s, s)}, ROOM)
+        return forms.squares(spec) or memory.refusal({"matrices": (4 * spec.outputs, s, s)}, ROOM)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Gram]:
         """(1) or (2), and the check."""

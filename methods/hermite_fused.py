@@ -23,14 +23,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
-from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Samples, Spec, activation, hermite
-from paramid.activations import ACTIVATIONS
+from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Samples, Spec, activation
 from paramid.methods.hermite import held_out_check, hermite_fit, hermite_moments
 from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite.hermite_rounds import Found, Problem, counted, decomposed, round_of, weighed
 from paramid.methods.refinement import sample_refinement
 from paramid.methods.refinement.unit_descent import uncertainty
-from paramid.options import among, at_least
+from paramid.words import hermite
+from paramid.words.activations import ACTIVATIONS
+from paramid.words.options import among, at_least
 
 SOURCES = ("samples", "exact")
 LARGEST = 2**24  # entries of T_{2l+2}

@@ -20,7 +20,7 @@ from paramid import Run, Spec
 from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite.hermite_pipeline import HermitePipeline
 from paramid.methods.hermite.jennrich import Terms, jennrich
-from paramid.options import at_least
+from paramid.words.options import at_least
 
 LOUD = 1.5  # the half-split noise is right to a fifth
 ROUNDING = 1e-9  # of the first singular value

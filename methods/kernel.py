@@ -23,11 +23,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from paramid import Access, Function, GiveUp, Oracle, Run, Spec, sizes
-from paramid.densenet import DenseNet, Links
+from paramid import Access, Function, GiveUp, Oracle, Run, Spec
 from paramid.methods.hierarchy.densenet import sensitivities
-from paramid.options import among, positive
-from paramid.spec import HierarchySpec
+from paramid.words import memory
+from paramid.words.densenet import DenseNet, Links
+from paramid.words.options import among, positive
+from paramid.words.spec import HierarchySpec
 
 KERNELS, FEATURES = ("poly", "rbf", "ntk"), ("x", "squares")
 LADDER = (1e-8, 1e-5, 1e-3, 1e-2, 1e-1, 1.0)
@@ -60,7 +61,7 @@ class KernelRidge:
         count = min(self.N, spec.samples or self.N)
         if count < 2:
             return "needs two samples, one to fit and one to choose its ridge by"
-        return sizes.refusal({"kernel matrices": (3 * count, count)}, sizes.room())
+        return memory.refusal({"kernel matrices": (3 * count, count)}, memory.room())
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Function]:
         """The regression, once."""

@@ -23,7 +23,7 @@ from paramid.methods.layers import circle_search, rank_shifts, rough_layers
 from paramid.methods.layers.layer_peeling import INVERSES, Peeled, inverse
 from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.spans.output_differences import Values
-from paramid.options import at_least
+from paramid.words.options import at_least
 
 LOUDEST = 1e-4
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere

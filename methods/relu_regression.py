@@ -28,7 +28,7 @@ from paramid.methods.hermite.function_check import MISSED, missed, told
 from paramid.methods.hermite.hermite_moments import Moments, Pairs
 from paramid.methods.hermite.hermite_pipeline import HELD
 from paramid.methods.hermite_jennrich import HermiteJennrich, count
-from paramid.oracle import CHUNK
+from paramid.oracle.counting import CHUNK
 
 LEARNT = 0.1  # of the values' deviation: what a function may miss
 UNIT = 1e-12  # shorter affine parts than that have no direction

@@ -18,11 +18,12 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from paramid import Access, GiveUp, Network, Oracle, Run, Spec, streams
-from paramid.activations import ACTIVATIONS
+from paramid import Access, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.refinement.backprop import loss_gradient
 from paramid.methods.refinement.stochastic import Adam
-from paramid.options import among, positive
+from paramid.words import random_streams
+from paramid.words.activations import ACTIVATIONS
+from paramid.words.options import among, positive
 
 STOP = 1e-8
 
@@ -106,7 +107,7 @@ def student_of(spec: Spec, run: Run) -> Network:
     """A network of the spec's architecture, drawn from the teacher's own laws."""
     widths = [spec.inputs, *(w for w in spec.widths if w is not None), spec.outputs]
     weights = [run.sphere(out, fed).T.contiguous() for fed, out in pairwise(widths)]
-    draws = (streams.shifts(spec.shift_law, spec.shift, n, run.generator, run.dtype) for n in widths[1:])
+    draws = (random_streams.shifts(spec.shift_law, spec.shift, n, run.generator, run.dtype) for n in widths[1:])
     biases = [b.to(run.device) for b in draws]
     if spec.outer == "ones":
         weights[-1] = torch.ones_like(weights[-1])

@@ -21,11 +21,11 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, Subspace, activation
-from paramid.activations import ACTIVATIONS
 from paramid.methods.refinement import joint_refinement
 from paramid.methods.spans import gram_span, hessians, lattices, linear_parts, ridge_profiles, sphere_search
 from paramid.methods.spans.gram_span import Spectrum
-from paramid.options import among, positive
+from paramid.words.activations import ACTIVATIONS
+from paramid.words.options import among, positive
 
 LATTICES = ("auto", "one-sided", "symmetric")
 CONVINCING = 30.0  # both sides leave gaps of 100 and more

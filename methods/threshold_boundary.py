@@ -31,9 +31,9 @@ from paramid.methods.thresholds import (
     unit_fits,
 )
 from paramid.methods.thresholds import threshold_correlations as correlations
-from paramid.options import among, positive
-from paramid.spec import ThresholdSpec
-from paramid.thresholds import Thresholded, Units
+from paramid.words.options import among, positive
+from paramid.words.spec import ThresholdSpec
+from paramid.words.thresholds import Thresholded, Units
 
 SOURCES = ("queries", "samples")
 MOVED = 0.5  # from its rough direction a unit does not go farther

@@ -23,9 +23,9 @@ from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spe
 from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.thresholds import angle_search, quartic_minima
 from paramid.methods.thresholds import threshold_correlations as correlations
-from paramid.options import among, positive
-from paramid.spec import ThresholdSpec
-from paramid.thresholds import EVEN, Units, coefficients
+from paramid.words.options import among, positive
+from paramid.words.spec import ThresholdSpec
+from paramid.words.thresholds import EVEN, Units, coefficients
 
 OBJECTIVES = ("one", "all", "sphere")
 SIGNLESS = 0.2  # of s_i c_i: below, a sign is a guess

@@ -21,8 +21,8 @@ from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec
 from paramid.methods.thresholds import threshold_correlations as correlations
-from paramid.options import positive
-from paramid.spec import ThresholdSpec
+from paramid.words.options import positive
+from paramid.words.spec import ThresholdSpec
 
 
 @dataclass(frozen=True)

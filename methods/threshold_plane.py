@@ -21,8 +21,8 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec
-from paramid.options import positive
-from paramid.spec import ThresholdSpec
+from paramid.words.options import positive
+from paramid.words.spec import ThresholdSpec
 
 WIDEST, SCALES = 0.5, 6  # ε at first, and how many of them
 STAYS = 0.75  # of (1), when ε is halved

@@ -21,14 +21,14 @@ from typing import ClassVar, cast
 import torch
 from torch import Tensor
 
-from paramid import hermite, judging, sizes, streams
-from paramid.claims import Claim, Directions
-from paramid.contracts import Task
-from paramid.judging import Metrics, Teacher
-from paramid.network import Network
-from paramid.options import among, at_least
-from paramid.spec import Access, Spec
+from paramid.contracts.task import Task
+from paramid.judging.metrics import Metrics, Unjudgeable
 from paramid.tasks import relu_units
+from paramid.words import hermite, memory, random_streams
+from paramid.words.claims import Claim, Directions
+from paramid.words.network import Network, Teacher
+from paramid.words.options import among, at_least
+from paramid.words.spec import Access, Spec
 
 F64 = torch.float64
 LEAST, MOST = 0.5, 1.5  # outer weights but for their sign
@@ -51,7 +51,7 @@ class ReluNetwork(Network):
         if order < 0:
             raise ValueError(f"order is {order}; a whole number from 0 was wanted")
         w, a = self.weights
-        if reason := sizes.refusal({"powers": (hermite.entries(self.inputs, order), w.shape[1])}, sizes.room()):
+        if reason := memory.refusal({"powers": (hermite.entries(self.inputs, order), w.shape[1])}, memory.room()):
             raise MemoryError(reason)
         return hermite.shallow_tensors(w, self.biases[0], a[:, 0], "relu", (order,))[order]
 
@@ -139,10 +139,10 @@ class BiasedRelu(Task):
 
     def draw(self, seed: int) -> ReluNetwork:
         """The network (1) of that seed."""
-        w = self.columns(streams.generator(seed, "teacher", "weights"))
-        source = streams.generator(seed, "teacher", "units")
+        w = self.columns(random_streams.generator(seed, "teacher", "weights"))
+        source = random_streams.generator(seed, "teacher", "units")
         low, high = self.limits
-        b = (low + high) / 2 + streams.shifts("uniform", (high - low) / 2, self.m, source, F64)
+        b = (low + high) / 2 + random_streams.shifts("uniform", (high - low) / 2, self.m, source, F64)
         size, side = torch.rand(2, self.m, generator=source, device="cpu", dtype=F64)
         a = (LEAST + (MOST - LEAST) * size) * torch.where(side < 1 / 2, -1.0, 1.0)
         b[: len(self.listed)] = torch.tensor(self.listed, device="cpu", dtype=F64)
@@ -151,12 +151,12 @@ class BiasedRelu(Task):
     def columns(self, source: torch.Generator) -> Tensor:
         """Unit columns of the law asked for, with (4)."""
         if self.weights == "orthonormal":
-            return torch.linalg.qr(streams.unit_columns(self.D, self.m, source, F64))[0]
+            return torch.linalg.qr(random_streams.unit_columns(self.D, self.m, source, F64))[0]
         best, tries = 0.0, max(10, min(TRIES, WORK // self.m**3))
         for _ in range(tries):
-            w = streams.unit_columns(self.D, self.m, source, F64)
+            w = random_streams.unit_columns(self.D, self.m, source, F64)
             if self.weights == "correlated":
-                shared = streams.unit_columns(self.D, 1, source, F64)
+                shared = random_streams.unit_columns(self.D, 1, source, F64)
                 w = math.sqrt(COMMON) * shared + math.sqrt(1 - COMMON) * w
                 w = w / w.norm(dim=0)
             best = max(best, least := least_singular_value(w, self.order))
@@ -183,7 +183,7 @@ class BiasedRelu(Task):
         if not isinstance(claim, Network):
             return super().judge(claim, teacher)
         if reason := claim.misfit(replace(self.spec, widths=(None,))):
-            raise judging.Unjudgeable(f"Network: {reason}")
+            raise Unjudgeable(f"Network: {reason}")
         network = cast("Network", teacher)
         told = relu_units.visible(network, samples=self.N, noise=self.noise, order=self.order)
         return self.headed({**relu_units.score(network, claim), "visible": float(told)})

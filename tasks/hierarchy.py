@@ -23,13 +23,15 @@ from typing import ClassVar, cast
 import torch
 from torch import Tensor
 
-from paramid import densenet_scores, streams
-from paramid.claims import Claim, Function
-from paramid.contracts import Task
-from paramid.densenet import DenseNet, Links
-from paramid.judging import Metrics, Teacher
-from paramid.options import at_least
-from paramid.spec import Access, HierarchySpec
+from paramid.contracts.task import Task
+from paramid.judging import densenets
+from paramid.judging.metrics import Metrics
+from paramid.words import random_streams
+from paramid.words.claims import Claim, Function
+from paramid.words.densenet import DenseNet, Links
+from paramid.words.network import Teacher
+from paramid.words.options import at_least
+from paramid.words.spec import Access, HierarchySpec
 
 CALIBRATION, JUDGED = 20_000, 10_000  # rows
 
@@ -102,8 +104,8 @@ class Hierarchy(Task):
 
     def draw(self, seed: int) -> DenseNet:
         """The net (1) of that seed; the same weights whatever the alphas."""
-        source = streams.generator(seed, "teacher")
-        x = self.rows(CALIBRATION, streams.generator(seed, "calibration"))
+        source = random_streams.generator(seed, "teacher")
+        x = self.rows(CALIBRATION, random_streams.generator(seed, "calibration"))
         h, weights = [x, x * x - 1], []
         for width, links in zip(self.ks, self.links, strict=True):
             parts = [conditioned(width, h[j].shape[1], self.kappa, source) for j in links]
@@ -116,7 +118,7 @@ class Hierarchy(Task):
 
     def rows(self, count: int, source: torch.Generator) -> Tensor:
         """Inputs of the family's law."""
-        return streams.inputs(self.spec, count, source, torch.device("cpu"), torch.float64)
+        return random_streams.inputs(self.spec, count, source, torch.device("cpu"), torch.float64)
 
     def truth(self, teacher: Teacher, kind: type[Claim]) -> Claim:  # noqa: ARG002 -- there is one kind
         """The teacher itself."""
@@ -124,11 +126,11 @@ class Hierarchy(Task):
 
     def judge(self, claim: Claim, teacher: Teacher) -> Metrics:
         """Nets by their features and layers, functions by their values, over inputs that no method has seen."""
-        x = self.rows(JUDGED, streams.generator(0, "hierarchy judge"))
+        x = self.rows(JUDGED, random_streams.generator(0, "hierarchy judge"))
         if isinstance(claim, Function):
-            return self.headed(densenet_scores.outputs(teacher, claim, x))
+            return self.headed(densenets.outputs(teacher, claim, x))
         if isinstance(claim, DenseNet):
-            return self.headed(densenet_scores.score(cast("DenseNet", teacher), claim.copy(), x))
+            return self.headed(densenets.score(cast("DenseNet", teacher), claim.copy(), x))
         return super().judge(claim, teacher)
 
 

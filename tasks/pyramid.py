@@ -27,14 +27,16 @@ from typing import ClassVar, cast
 
 import torch
 
-from paramid import judging, streams
-from paramid.activations import activation as named
-from paramid.claims import Claim, EntangledWeights, Subspace
-from paramid.contracts import Task
-from paramid.judging import Metrics, Teacher
-from paramid.network import Network
-from paramid.options import among, at_least
-from paramid.spec import Access, Spec
+from paramid.contracts.task import Task
+from paramid.judging import scores
+from paramid.judging.metrics import Metrics
+from paramid.judging.spans_and_directions import span_of_squares
+from paramid.words import random_streams
+from paramid.words.activations import activation as named
+from paramid.words.claims import Claim, EntangledWeights, Subspace
+from paramid.words.network import Network, Teacher
+from paramid.words.options import among, at_least
+from paramid.words.spec import Access, Spec
 
 WIDTHS = (50, 25, 10)
 OUTPUTS = ("tanh", "identity")
@@ -115,10 +117,10 @@ class Pyramid(Task):
 
     def draw(self, seed: int) -> Network:
         """The network (1) of that seed."""
-        source = streams.generator(seed, "teacher")
+        source = random_streams.generator(seed, "teacher")
         sizes = list(pairwise((self.D, *self.shape)))
-        weights = tuple(streams.unit_columns(fed, width, source, torch.float64) for fed, width in sizes)
-        shifts = tuple(streams.shifts("normal", self.shift, width, source, torch.float64) for _, width in sizes)
+        weights = tuple(random_streams.unit_columns(fed, width, source, torch.float64) for fed, width in sizes)
+        shifts = tuple(random_streams.shifts("normal", self.shift, width, source, torch.float64) for _, width in sizes)
         return Network(weights, shifts, self.spec.activations)
 
     def truth(self, teacher: Teacher, kind: type[Claim]) -> Claim:
@@ -130,13 +132,13 @@ class Pyramid(Task):
         if kind is EntangledWeights:
             return found
         bends = len(self.shape) - (self.output == "identity")
-        return Subspace(judging.span_of_squares(found.columns[:, found.layers <= bends]))
+        return Subspace(span_of_squares(found.columns[:, found.layers <= bends]))
 
     def judge(self, claim: Claim, teacher: Teacher) -> Metrics:
         """Entangled weights have an error of their own, and a network has some too."""
         metrics = super().judge(claim, teacher)
         if isinstance(claim, Network):
-            metrics |= judging.score(entangled(cast("Network", teacher)), entangled(claim))
+            metrics |= scores.score(entangled(cast("Network", teacher)), entangled(claim))
         return {"error": metrics["entangled_error"], **metrics} if "entangled_error" in metrics else metrics
 
 

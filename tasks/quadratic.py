@@ -24,14 +24,16 @@ from typing import ClassVar, cast
 import torch
 from torch import Tensor
 
-from paramid import judging, streams
-from paramid.claims import Claim, Directions, Function, Gram, Subspace
-from paramid.contracts import Task
-from paramid.judging import Metrics, Teacher
-from paramid.network import Network
-from paramid.options import among, at_least, positive
-from paramid.oracle import CountingOracle
-from paramid.spec import Access, LearnerSpec
+from paramid.contracts.task import Task
+from paramid.judging.aligned_networks import score_network
+from paramid.judging.metrics import Metrics, Unjudgeable
+from paramid.judging.spans_and_directions import score_gram, span_of_squares
+from paramid.oracle.counting import CountingOracle
+from paramid.words import random_streams
+from paramid.words.claims import Claim, Directions, Function, Gram, Subspace
+from paramid.words.network import Network, Teacher
+from paramid.words.options import among, at_least, positive
+from paramid.words.spec import Access, LearnerSpec
 
 TRAINED = 100_000  # samples of which (3) is taken at most
 TESTED = 10_000
@@ -135,7 +137,7 @@ class Quadratic(Task):
 
     def draw(self, seed: int) -> Planted:
         """The teachers (1) of that seed; those of random labels are silent, their labels are noise."""
-        source = streams.generator(seed, "teacher")
+        source = random_streams.generator(seed, "teacher")
         width = self.instances * (self.rank or self.k)
         w = torch.randn(self.D, width, generator=source, device=CPU, dtype=F64) / self.D**0.5
         side = torch.rand(width, generator=source, device=CPU, dtype=F64).round()
@@ -151,7 +153,7 @@ class Quadratic(Task):
         if kind is Directions:
             return Directions(network.weights[0] / network.weights[0].norm(dim=0))
         if kind is Subspace:
-            return Subspace(judging.span_of_squares(network.weights[0]))
+            return Subspace(span_of_squares(network.weights[0]))
         if kind is Gram:
             return Gram(grams(network).squeeze(0) if self.instances == 1 else grams(network))
         return network if (self.rank or self.k) <= self.k else nearest(network, self.k)
@@ -165,13 +167,13 @@ class Quadratic(Task):
             matrix = claim.matrix.reshape(-1, *claim.matrix.shape[-2:])
             wanted = (self.instances, self.D + 1, self.D + 1)
             if matrix.shape != wanted:
-                raise judging.Unjudgeable(f"matrices {tuple(matrix.shape)}; {wanted} were wanted")
+                raise Unjudgeable(f"matrices {tuple(matrix.shape)}; {wanted} were wanted")
             return self.headed(self.fit(lambda x: forms(matrix, x), planted) | self.matrices(matrix, planted))
         metrics = self.fit(cast("Teacher", claim), planted)
         if isinstance(claim, Network) and self.square:
             metrics |= self.matrices(grams(claim), planted)
         elif isinstance(claim, Network) and self.told:
-            metrics |= judging.score_network(planted.network, claim)
+            metrics |= score_network(planted.network, claim)
         if "test_error" not in metrics and self.labels == "planted":
             metrics |= {"test_error": self.tested(cast("Teacher", claim), planted)}
         return self.headed(metrics)
@@ -198,7 +200,7 @@ class Quadratic(Task):
         if self.labels == "random":
             return {}
         truth = grams(teacher.network)
-        scores = [judging.score_gram(t, m) for t, m in zip(truth, matrix, strict=True)]
+        scores = [score_gram(t, m) for t, m in zip(truth, matrix, strict=True)]
         every = {name: torch.tensor([s[name] for s in scores], device=CPU, dtype=F64) for name in scores[0]}
         shares = {name: float(every.pop(name).mean()) for name in ("identified", "exact")}
         medians = {name: float(values.median()) for name, values in every.items()}
@@ -208,7 +210,7 @@ class Quadratic(Task):
 
     def tested(self, call: Teacher, teacher: Planted) -> float:
         """The relative error on fresh inputs."""
-        x = streams.normal(TESTED, self.D, streams.generator(teacher.seed, "test"), CPU, F64)
+        x = random_streams.normal(TESTED, self.D, random_streams.generator(teacher.seed, "test"), CPU, F64)
         f = teacher(x)
         return float(((call(x) - f).square().sum(0) / f.square().sum(0)).sqrt().median())
 

@@ -22,10 +22,12 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from paramid import hermite, judging
-from paramid import network as networks
-from paramid.judging import CAP, CLOSE, EXACT, SHIFT, Metrics
-from paramid.network import Network
+from paramid.judging import scores
+from paramid.judging.metrics import EXACT, SHIFT, Metrics
+from paramid.words import hermite
+from paramid.words import network as networks
+from paramid.words.network import Network
+from paramid.words.neuron_distances import CAP, CLOSE, assign, distances
 
 HIDDEN = 5.5  # Φ(-5.5) = 2e-8
 SAME = 1e-9  # two halves of one affine function
@@ -86,7 +88,7 @@ def score(truth: Network, claim: Network) -> Metrics:
     if bool(turned.any()) and size(swapped) < CLOSE:
         mine, unexplained = turn(mine, columns[turned]), swapped
     errors = matched(seen, mine, signs=True)[0]
-    metrics = judging.score(seen.network(), mine.network())
+    metrics = scores.score(seen.network(), mine.network())
     if len(mine.outer) > len(seen.outer):  # a unit in excess costs as much as the dearest that is missing
         errors = seen.silence
     return metrics | combined(metrics, errors, unsigned, size(unexplained), max(float(seen.silence.max()), size(shown)))
@@ -110,7 +112,7 @@ def matched(true: Units, mine: Units, *, signs: bool) -> tuple[Tensor, Tensor, T
     straight, turned = gaps(true, mine), gaps(true, Units(-mine.lifted, mine.outer))
     cost = straight if signs else torch.minimum(straight, turned)
     cost = torch.minimum(cost, true.silence[:, None])
-    rows, columns = judging.assign(cost)
+    rows, columns = assign(cost)
     errors = true.silence.clone()
     errors[rows] = cost[rows, columns]
     return errors, rows, columns, (turned < straight)[rows, columns] & (errors[rows] < true.silence[rows])
@@ -118,7 +120,7 @@ def matched(true: Units, mine: Units, *, signs: bool) -> tuple[Tensor, Tensor, T
 
 def gaps(true: Units, mine: Units) -> Tensor:
     """(1) over all pairs, without its bound."""
-    weights = judging.distances(true.lifted[:-1], mine.lifted[:-1]).clamp(max=CAP)
+    weights = distances(true.lifted[:-1], mine.lifted[:-1]).clamp(max=CAP)
     total = weights + (true.bias[:, None] - mine.bias).abs() + (true.outer[:, None] - mine.outer).abs()
     return total.nan_to_num(nan=math.inf)
 
@@ -143,7 +145,7 @@ def affine_part(units: Units) -> tuple[Tensor, Tensor]:
     """Which units make up an affine function, and which function: hidden ones, constants, mirrored pairs."""
     flat = (units.bias.abs() > HIDDEN) | (units.lifted[:-1].norm(dim=0) == 0)
     whole = torch.cat([units.lifted, units.outer[None]])
-    paired = (judging.distances(whole, -whole) < SAME).any(dim=1) & ~flat
+    paired = (distances(whole, -whole) < SAME).any(dim=1) & ~flat
     return flat | paired, affine(units.at(flat)) + affine_sum(units.at(paired)) / 2
 
 

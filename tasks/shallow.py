@@ -19,14 +19,14 @@ from typing import ClassVar, cast
 import torch
 from torch import Tensor
 
-from paramid import judging, streams
-from paramid.activations import activation as named
-from paramid.claims import Claim, Directions, Gram, Subspace
-from paramid.contracts import Task
-from paramid.judging import Teacher
-from paramid.network import Network
-from paramid.options import among, at_least
-from paramid.spec import Access, Spec
+from paramid.contracts.task import Task
+from paramid.judging.spans_and_directions import gram, span_of_squares
+from paramid.words import random_streams
+from paramid.words.activations import activation as named
+from paramid.words.claims import Claim, Directions, Gram, Subspace
+from paramid.words.network import Network, Teacher
+from paramid.words.options import among, at_least
+from paramid.words.spec import Access, Spec
 
 LEAST, MOST = 0.5, 2.0  # free norms, and free outer weights but for their sign
 CHOICES = {"outer": ("ones", "free"), "precision": ("float64", "float32")}
@@ -66,7 +66,7 @@ class Shallow(Task):
         among(self, **CHOICES)
         if self.beta is not None and not 0 <= self.beta <= 4:
             raise ValueError(f"beta is {self.beta}; a number from 0 to 4 was wanted")
-        streams.shifts(self.shift_law, self.shift, 1, streams.generator(0), torch.float64)
+        random_streams.shifts(self.shift_law, self.shift, 1, random_streams.generator(0), torch.float64)
 
     @property
     def neurons(self) -> int:
@@ -105,9 +105,9 @@ class Shallow(Task):
 
     def draw(self, seed: int) -> Network:
         """The network (1) or (2) of that seed."""
-        source = streams.generator(seed, "teacher")
-        w = streams.unit_columns(self.D, self.neurons, source, torch.float64)
-        tau = streams.shifts(self.shift_law, self.shift, self.neurons, source, torch.float64)
+        source = random_streams.generator(seed, "teacher")
+        w = random_streams.unit_columns(self.D, self.neurons, source, torch.float64)
+        tau = random_streams.shifts(self.shift_law, self.shift, self.neurons, source, torch.float64)
         if self.outer == "ones":
             return Network.shallow(w, tau, self.activation)
         norms, size, side = (uniform(self.neurons, source) for _ in range(3))
@@ -122,9 +122,9 @@ class Shallow(Task):
         if kind is Directions:
             return Directions(network.weights[0])
         if kind is Subspace:
-            return Subspace(judging.span_of_squares(network.weights[0]))
+            return Subspace(span_of_squares(network.weights[0]))
         if kind is Gram:
-            return Gram(judging.gram(network))
+            return Gram(gram(network))
         return network
 
 

@@ -12,7 +12,7 @@ with c_i = 1, or uniform in [0.5, 2]. Weights: `orthonormal`; `mild`, an orthono
 columns; `random` unit columns with a spectrum cut until their condition is at most κ; `blocks`, indicators of disjoint
 blocks of D / m shuffled inputs. Of (1) an oracle shows w_i (up to sign for even u), t and P, up to the order of units.
 
-References: Goel & Panigrahy, arXiv:1903.09231; `paramid.thresholds` for the coefficients.
+References: Goel & Panigrahy, arXiv:1903.09231; `paramid.words.thresholds` for the coefficients.
 """
 
 from __future__ import annotations
@@ -24,15 +24,17 @@ from typing import ClassVar, cast
 import torch
 from torch import Tensor
 
-from paramid import judging, streams
-from paramid.claims import Claim, Directions, Subspace
-from paramid.contracts import Task
-from paramid.judging import Metrics, Teacher
-from paramid.network import Network
-from paramid.options import among, at_least
-from paramid.spec import Access, ThresholdSpec
-from paramid.threshold_scores import polynomial_error, score, units_of
-from paramid.thresholds import EVEN, UNITS, Thresholded, Units, monomials, subsets
+from paramid.contracts.task import Task
+from paramid.judging.metrics import EXACT, Metrics
+from paramid.judging.spans_and_directions import span_of_squares
+from paramid.judging.threshold_units import polynomial_error, score, units_of
+from paramid.words import random_streams
+from paramid.words.claims import Claim, Directions, Subspace
+from paramid.words.network import Network, Teacher
+from paramid.words.neuron_distances import CLOSE
+from paramid.words.options import among, at_least
+from paramid.words.spec import Access, ThresholdSpec
+from paramid.words.thresholds import EVEN, UNITS, Thresholded, Units, monomials, subsets
 
 MILD = 0.35
 POLYNOMIALS = ("linear", "or", "intersection", "pairs", "monotone", "no-linear")
@@ -128,7 +130,7 @@ class Threshold(Task):
 
     def draw(self, seed: int) -> Thresholded:
         """The function (1) of that seed."""
-        source = streams.generator(seed, "teacher")
+        source = random_streams.generator(seed, "teacher")
         w = columns(self.weights, self.D, self.m, self.kappa, source)
         free = 0.5 + 1.5 * torch.rand(self.m, generator=source, device="cpu", dtype=torch.float64)
         c = free if self.coefficients == "free" else torch.ones_like(free)
@@ -143,7 +145,7 @@ class Threshold(Task):
         if kind is Directions:
             return Directions(whole.columns)
         if kind is Subspace:
-            return Subspace(judging.span_of_squares(whole.columns))
+            return Subspace(span_of_squares(whole.columns))
         if kind is Network:
             return Network.shallow(
                 whole.columns, -whole.thresholds, NETWORKS[self.activation], whole.units.coefficients
@@ -163,8 +165,8 @@ class Threshold(Task):
             worst = max(worst, told["polynomial_error"])
         if not isinstance(claim, Directions):
             right = told["sign_accuracy"] == 1 and max(told["threshold_error"], told["coefficient_error"]) < 0.1
-            right = right and told["weight_error"] < judging.CLOSE and not told["excess"]
-            told |= {"identified": float(right), "exact": float(right and worst < judging.EXACT)}
+            right = right and told["weight_error"] < CLOSE and not told["excess"]
+            told |= {"identified": float(right), "exact": float(right and worst < EXACT)}
         return self.headed({**told, **metrics})
 
 

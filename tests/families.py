@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, Function, Gram, Network, Oracle, Run, Spec, Task
-from paramid.streams import generator, unit_columns
+from paramid.words.random_streams import generator, unit_columns
 
 F64 = torch.float64
 

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from paramid.record import Record, Stage
-from paramid.status import Status
+from paramid.records.record import Record, Stage
+from paramid.words.status import Status
 
 FACTS = {
     "paramid": "0.1.0", "commit": "c2a63318d4", "dirty": False, "cpu": "A processor", "cores": 2, "python": "3.11",

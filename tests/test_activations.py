@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paramid import Activation, Run, activation
-from paramid.activations import ACTIVATIONS
+from paramid.words.activations import ACTIVATIONS
 
 F64 = torch.float64
 ALL = list(ACTIVATIONS.values())

@@ -6,10 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Access, Run, registry
+from paramid import Access, Run
+from paramid.contracts import registry
 from paramid.methods.thresholds import angle_search
 from paramid.methods.thresholds.angle_search import ACCEPTANCE, estimate_tan_alpha, firing, refine_estimate
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 
 
 def union(d: int, t: float, seed: int = 0) -> tuple[CountingOracle, Tensor]:

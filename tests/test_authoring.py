@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 
 import paramid
-from paramid import registry
-from paramid.authoring import new
+from paramid.authoring.new import new
 from paramid.cli import main
-from paramid.naming import UsageError
+from paramid.contracts import plugins, sources
+from paramid.contracts.plugins import PluginError
+from paramid.words.naming import UsageError
 
 ROOT = Path(__file__).parents[1]
 DOCUMENT = (ROOT / "docs" / "add-a-method.md").read_text()
@@ -152,7 +153,7 @@ def test_a_broken_file_is_named_and_the_rest_works(
 def test_a_class_that_is_no_dataclass_is_named(tmp_path: Path) -> None:
     file = tmp_path / "bare.py"
     file.write_text("class Bare:\n    access = frozenset()\nMETHODS = {'bare': Bare}\n")
-    registry.add_plugin(file)
+    plugins.add_plugin(file)
     with pytest.raises(UsageError, match="a frozen dataclass was wanted"):
         paramid.method("bare")
 
@@ -171,7 +172,7 @@ def test_a_class_that_cannot_be_used_is_named(number: int, body: str, said: str,
     file, name = tmp_path / f"odd_{number}.py", f"odd-{number}"
     head = "from dataclasses import dataclass\n\n@dataclass(frozen=True)\nclass Odd:"
     file.write_text(f"{head}\n    {body}\n\nMETHODS = {{{name!r}: Odd}}\n")
-    registry.add_plugin(file)
+    plugins.add_plugin(file)
     with pytest.raises(UsageError, match=re.escape(said)):
         paramid.run(name, "shallow:D=3,m=2")
 
@@ -180,15 +181,15 @@ def test_two_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "twin_file.py").write_text("")
-    registry.add_plugin(tmp_path / "a" / "twin_file.py")
-    with pytest.raises(registry.PluginError, match="a plug-in of that file name is there already"):
-        registry.add_plugin(tmp_path / "b" / "twin_file.py")
+    plugins.add_plugin(tmp_path / "a" / "twin_file.py")
+    with pytest.raises(PluginError, match="a plug-in of that file name is there already"):
+        plugins.add_plugin(tmp_path / "b" / "twin_file.py")
 
 
 def test_a_class_may_have_the_name_of_its_base(tmp_path: Path) -> None:
     file = tmp_path / "twin_class.py"
     head = "from paramid.methods.kernel import KernelRidge\n\n\nclass KernelRidge(KernelRidge):"
     file.write_text(f'{head}\n    """Mine."""\n\n\nMETHODS = {{"twin-class": KernelRidge}}\n')
-    registry.add_plugin(file)
-    entry = next(e for e in registry.entries("methods") if e.name == "twin-class")
+    plugins.add_plugin(file)
+    entry = next(e for e in sources.entries("methods") if e.name == "twin-class")
     assert (entry.doc, entry.access) == ("Mine.", ("samples",))

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paramid import Network, Run
-from paramid.activations import ACTIVATIONS
 from paramid.methods.refinement.backprop import loss_gradient
+from paramid.words.activations import ACTIVATIONS
 
 SMOOTH = [name for name, g in ACTIVATIONS.items() if g.smooth]
 

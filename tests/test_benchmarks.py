@@ -13,9 +13,10 @@ import torch
 
 from benchmarks import cells, growth, kernels
 from benchmarks import planted_regressions as planted
-from paramid import registry, regression
-from paramid.controls import Control
-from paramid.naming import Name
+from paramid.contracts import registry
+from paramid.contracts.controls import Control
+from paramid.statistics import commit_regressions
+from paramid.words.naming import Name
 from tests.records import failed, made
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
@@ -100,7 +101,7 @@ def test_a_plant_still_fits_the_code(name: str) -> None:
     text = (FOLDER.parent / plant.file).read_text(encoding="utf-8")
     assert text.count(plant.old) == 1
     compile(text.replace(plant.old, plant.new) + planted.PREAMBLE.get(name, ""), plant.file, "exec")
-    assert plant.quantity in regression.JUDGES
+    assert plant.quantity in commit_regressions.JUDGES
 
 
 def test_a_plant_is_caught_by_its_own_quantity(monkeypatch: pytest.MonkeyPatch) -> None:

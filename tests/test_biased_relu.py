@@ -7,9 +7,11 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paramid import Access, registry, streams, task
-from paramid.oracle import CountingOracle
+from paramid import Access, task
+from paramid.contracts import registry
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.biased_relu import LISTS, BiasedRelu, least_singular_value, numbers
+from paramid.words import random_streams
 
 F64 = torch.float64
 CPU = torch.device("cpu")
@@ -48,7 +50,7 @@ def test_correlated_columns_share_a_direction() -> None:
 
 @given(seed=seeds, m=st.integers(1, 10))
 def test_the_least_singular_value_is_that_of_the_columnwise_power(seed: int, m: int) -> None:
-    w = streams.unit_columns(4, m, streams.generator(seed), F64)
+    w = random_streams.unit_columns(4, m, random_streams.generator(seed), F64)
     square = (w[:, None] * w[None]).flatten(0, 1)
     assert least_singular_value(w, 2) == pytest.approx(float(torch.linalg.svdvals(square)[-1]), abs=1e-7)
 

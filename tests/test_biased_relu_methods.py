@@ -3,8 +3,9 @@
 import pytest
 
 import paramid
-from paramid import Record, Status, registry, task
-from paramid.cells import declined
+from paramid import Record, Status, task
+from paramid.contracts import registry
+from paramid.contracts.task import declined
 
 THOROUGH = ("hermite-fused", "hermite-fused:order=2")
 QUICK = (

@@ -10,17 +10,17 @@ from pathlib import Path
 
 import pytest
 
-from paramid.board import data, matrix, notes, site
-from paramid.board.drawings import within
+from paramid.board import data_files, definitions, matrix, site
+from paramid.board.inline_drawings import within
 from paramid.board.markup import escaped, slim, slugs, tag
-from paramid.board.rebuild import command
-from paramid.board.summary import Cell, Summary
+from paramid.board.rerun_command import command
+from paramid.board.summary import Result, Summary
 from paramid.cli import main
-from paramid.figures import curves
-from paramid.metrics import METRICS
-from paramid.published import DISPUTED, FOLDER, VERIFIED, Verdict, existing, fingerprint
-from paramid.record import Record, dump
-from paramid.status import Status
+from paramid.judging.metrics import METRICS
+from paramid.pictures.curves import curves
+from paramid.records.published import DISPUTED, FOLDER, VERIFIED, Verdict, existing, fingerprint
+from paramid.records.record import Record, dump
+from paramid.words.status import Status
 from tests.records import declined, failed, grid, made
 
 TASKS = ("shallow:D=5,m=2", "shallow:D=20,m=36", "pyramid:D=50,widths=25-10")
@@ -122,8 +122,8 @@ def test_the_matrix_says_error_share_and_ending(built: dict[str, bytes]) -> None
     assert re.search(r'<td class=bare[^>]*title="jennrich before shallow:D=5,m=2: no median error[^"]*1 raised', front)
 
 
-def cell(*records: Record) -> Cell:
-    return Cell("spm", TASKS[0], records, ())
+def cell(*records: Record) -> Result:
+    return Result("spm", TASKS[0], records, ())
 
 
 def test_a_cell_counts_its_failures() -> None:
@@ -149,7 +149,7 @@ def test_devices_are_paired_and_flagged_where_they_disagree() -> None:
     there = [made(seed=0, device="cuda", rows=7), made(seed=1, device="cuda", error=1e-9)]
     (pair,) = Summary([*here, *there]).pairs
     assert pair.problem == "seed 1: CPU error 1e-5, GPU 1e-9"
-    page = notes.provenance(Summary([*here, *there]))
+    page = definitions.provenance(Summary([*here, *there]))
     assert "<b>disagree</b>: seed 1: CPU error 1e-5, GPU 1e-9" in page
     assert Summary([*here, *there[:1]]).pairs[0].problem is None
     front = site.build(Summary([*here, *there]))["index.html"].decode()
@@ -196,7 +196,7 @@ def test_every_number_is_defined(built: dict[str, bytes]) -> None:
     assert not [name for name in METRICS if f"<code>{name}</code>" not in page]
     assert not [s for s in Status if f"<code>{s.key}</code>" not in page]
     words = (Path(__file__).parents[1] / "docs" / "metrics.md").read_text()
-    assert not [name for name, told in notes.BOARD.items() if f"| {name} | {told} |" not in words]
+    assert not [name for name, told in definitions.BOARD.items() if f"| {name} | {told} |" not in words]
 
 
 def test_pages_cite_their_papers_and_tell_long_lists_short(built: dict[str, bytes]) -> None:
@@ -238,7 +238,7 @@ def test_what_was_declined_is_listed_by_its_reason(built: dict[str, bytes]) -> N
 
 def test_a_cell_that_was_not_only_declined_stands_for_itself() -> None:
     mixed = [declined(seed=0), declined(seed=1), failed(seed=2)]
-    plain = json.loads(data.as_json(Summary([*mixed, made("sgd", mixed[0].task)])))
+    plain = json.loads(data_files.as_json(Summary([*mixed, made("sgd", mixed[0].task)])))
     assert (plain["declined"], len(plain["cells"])) == ([], 2)
 
 
@@ -304,7 +304,7 @@ def test_fifty_thousand_records_are_aggregated() -> None:
 
 
 def test_sizes_are_told(built: dict[str, bytes]) -> None:
-    assert re.fullmatch(r"\d+ files, \d+ kB", data.sizes(built))
+    assert re.fullmatch(r"\d+ files, \d+ kB", data_files.sizes(built))
 
 
 @pytest.mark.parametrize(("error", "said"), [(1.5e-31, "-31"), (2e-15, "-15"), (1.2, "0"), (0.0, "=")])

@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from paramid import ranking
 from paramid.board import site
 from paramid.board.summary import Summary
-from paramid.ranking import Trials
-from paramid.record import Record
-from paramid.status import Status
+from paramid.records.record import Record
+from paramid.statistics import ranking
+from paramid.statistics.ranking import TargetCosts
+from paramid.words.status import Status
 from tests.records import declined, failed, grid, made
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not here")
@@ -173,7 +173,7 @@ def test_the_script_ranks_as_the_harness_does(visit: Open) -> None:
     hit = rng.random(costs.shape) < 0.8
     hit &= np.logical_and.accumulate(hit, axis=-1)
     costs = np.where(hit, costs, costs.max(axis=-1, keepdims=True))
-    ours = ranking.standings(Trials(tuple("abcd"), tuple("uvwxyz"), costs, hit))
+    ours = ranking.standings(TargetCosts(tuple("abcd"), tuple("uvwxyz"), costs, hit))
     runs = [
         [
             [[int(h.sum()), *c[: min(int(h.sum()) + 1, 3)]] for c, h in zip(*pair, strict=True)]

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 import paramid
-from paramid import checking, registry
+from paramid.authoring import check
+from paramid.authoring.probes import probe
 from paramid.cli import main
-from paramid.naming import UsageError
-from paramid.watching import probe
+from paramid.contracts import plugins, registry
+from paramid.words.naming import UsageError
 
 HERE = Path(__file__).parent
-registry.add_plugin(HERE / "defective.py")
+plugins.add_plugin(HERE / "defective.py")
 Defective = registry.load(registry.target("methods", "defective"))
 TASK = "shallow:D=6,m=3,N=40"
 DEFECTS = {
@@ -50,7 +51,7 @@ def test_without_a_defect_nothing_is_named() -> None:
 
 
 def test_no_reason_is_named() -> None:
-    problems = [f for f in checking._declines(registry.method("defective:how=no_reason")) if f.problem]
+    problems = [f for f in check._declines(registry.method("defective:how=no_reason")) if f.problem]
     assert problems[0].problem == "gave ''; None or a reason was wanted"
 
 
@@ -63,9 +64,9 @@ def test_no_reason_is_named() -> None:
     ],
 )
 def test_what_takes_two_processes(how: str, probed: str, words: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checking, "DEADLINE", 1.0 if how == "hang" else 60.0)
-    with checking.Forkserver(1) as server:
-        findings = checking._supervised(server, f"defective:how={how}", TASK, whole=True)
+    monkeypatch.setattr(check, "DEADLINE", 1.0 if how == "hang" else 60.0)
+    with check.Supervisor(1) as server:
+        findings = check._probed_twice(server, f"defective:how={how}", TASK, whole=True)
     problems = {f.probe: f.problem for f in findings if f.problem}
     assert set(problems) == {probed}
     assert words in problems[probed]
@@ -75,8 +76,8 @@ def test_a_slow_import_is_named(tmp_path: Path) -> None:
     source = (HERE / "defective.py").read_text().replace('"defective"', '"sluggish"')
     slow = tmp_path / "sluggish.py"
     slow.write_text(f"{source}\nimport sys, time\ntime.sleep(20 if '--' in sys.argv else 0)\n")
-    registry.add_plugin(slow)
-    assert "every cell would pay it" in checking._import("sluggish").problem
+    plugins.add_plugin(slow)
+    assert "every cell would pay it" in check._import("sluggish").problem
 
 
 @pytest.mark.parametrize("form", ["mutable", "bare"])
@@ -108,7 +109,7 @@ def test_a_control_is_not_checked() -> None:
 def test_the_command_prints_every_probe_and_the_costs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "defective"]) == 0
     said = capsys.readouterr()
-    assert [line.split()[0] for line in said.out.splitlines()[: len(checking.PROBES)]] == list(checking.PROBES)
+    assert [line.split()[0] for line in said.out.splitlines()[: len(check.PROBES)]] == list(check.PROBES)
     assert "smoke: shallow:D=6,m=3 finished" in said.out
     assert said.out.endswith("defective: keeps the contract\n")
     assert "paramid: defective before shallow:D=6,m=3\n" in said.err

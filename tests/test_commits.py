@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from paramid import commits
 from paramid.board import history
 from paramid.cli import main
-from paramid.commits import Curve
-from paramid.naming import UsageError
+from paramid.statistics import asv_results
+from paramid.statistics.asv_results import Curve
+from paramid.words.naming import UsageError
 from tests.test_benchmarks import module
 
 CELL = "spm | shallow:D=5,m=3"
@@ -40,7 +40,7 @@ def results(tmp_path: Path) -> Path:
 
 
 def test_values_failures_and_gaps_are_read(results: Path) -> None:
-    found = commits.read(results)
+    found = asv_results.read(results)
     assert [int(c.hash[0]) for c in found] == [0, 1, 2]
     assert found[0].values == {
         Curve(CELL, "error"): 1e-5, Curve("<b>&", "error"): 1e-3,
@@ -51,21 +51,21 @@ def test_values_failures_and_gaps_are_read(results: Path) -> None:
 
 def test_two_environments_of_a_commit_are_one(results: Path) -> None:
     result(results, 2, 3e-5, 4.4, "wenv")
-    assert [c.values[Curve(CELL, "error")] for c in commits.read(results)] == [1e-5, math.inf, 3e-5]
+    assert [c.values[Curve(CELL, "error")] for c in asv_results.read(results)] == [1e-5, math.inf, 3e-5]
 
 
 def test_what_is_no_result_is_named(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has no results of ASV"):
-        commits.read(tmp_path)
+        asv_results.read(tmp_path)
     (tmp_path / "here").mkdir()
     (tmp_path / "here" / "x.json").write_text('{"results": 3}')
     with pytest.raises(UsageError, match=r"x\.json is no result of ASV"):
-        commits.read(tmp_path)
+        asv_results.read(tmp_path)
 
 
 def test_the_page_draws_every_value_and_fetches_nothing(results: Path) -> None:
-    page = history.alone(commits.read(results))
-    assert page == history.alone(commits.read(results))
+    page = history.alone(asv_results.read(results))
+    assert page == history.alone(asv_results.read(results))
     assert not re.search(r"(?:src|href)=|url\(|@import", page)
     assert set(re.findall(r"https?://[^\"<]+", page)) == {"http://www.w3.org/2000/svg"}
     assert "<b>&" not in page
@@ -76,7 +76,7 @@ def test_the_page_draws_every_value_and_fetches_nothing(results: Path) -> None:
 
 
 def test_a_line_breaks_where_a_commit_has_nothing(results: Path) -> None:
-    step, cell = (history.figure(name, commits.read(results)) for name in ("Step", CELL))
+    step, cell = (history.figure(name, asv_results.read(results)) for name in ("Step", CELL))
     assert step.count('stroke-width="2"') == 2 * 2 + 2  # two steps of both sizes, and the legend
     assert cell.count('stroke-width="2"') == 0
 
@@ -84,13 +84,13 @@ def test_a_line_breaks_where_a_commit_has_nothing(results: Path) -> None:
 def test_no_step_is_said(tmp_path: Path) -> None:
     result(tmp_path, 0, 1e-16, 1.0)
     result(tmp_path, 1, 4e-15, 1.2)  # rounding, and less than half again
-    assert "No step of more than 1.5 times" in history.alone(commits.read(tmp_path))
+    assert "No step of more than 1.5 times" in history.alone(asv_results.read(tmp_path))
 
 
 def test_the_commands_write_the_page(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     module("publish").main(["--results", str(results), "--out", str(tmp_path / "html" / "index.html")])
     assert "index.html: 3 commits" in capsys.readouterr().out
-    assert (tmp_path / "html" / "index.html").read_text() == history.alone(commits.read(results))
+    assert (tmp_path / "html" / "index.html").read_text() == history.alone(asv_results.read(results))
     (tmp_path / "records").mkdir()
     words = ["board", "--records", str(tmp_path / "records"), "--out", str(tmp_path / "site")]
     assert main([*words, "--history", str(results)]) == 0

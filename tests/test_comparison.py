@@ -13,11 +13,13 @@ import pandas as pd
 import pytest
 
 import paramid
-from paramid import Status, plans
-from paramid.naming import UsageError
-from paramid.progress import Lines, Silent
-from paramid.runner import Session
-from paramid.store import Store
+from paramid import Status
+from paramid.records.store import Store
+from paramid.running import suites
+from paramid.running.cell import plan_cell
+from paramid.running.compare import Comparison
+from paramid.running.progress import Lines, Silent
+from paramid.words.naming import UsageError
 
 GRID = {"methods": ["spm", "truth"], "tasks": ["shallow:D=5,m=2", "shallow:D=6,m=3"], "seeds": 2}
 
@@ -34,9 +36,9 @@ class Counting(Silent):
 
 def play(store: Path, **options: object) -> int:
     """How many cells a comparison really ran."""
-    session = Session.planned(GRID["methods"], GRID["tasks"], range(2), store=store, workers=2, **options)
+    comparison = Comparison.planned(GRID["methods"], GRID["tasks"], range(2), store=store, workers=2, **options)
     counting = Counting()
-    session.play(counting)
+    comparison.run_missing(counting)
     return counting.count
 
 
@@ -52,13 +54,13 @@ def test_a_comparison_is_a_frame_and_runs_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize("seed", [-1, 1.5, "0", None])
 def test_a_seed_is_a_whole_number(seed: object) -> None:
     with pytest.raises(UsageError, match="a whole number from 0 was wanted"):
-        plans.cell("spm", "shallow:D=5,m=2", seed=seed)
+        plan_cell("spm", "shallow:D=5,m=2", seed=seed)
     with pytest.raises(UsageError, match="a whole number from 0 was wanted"):
-        plans.grid(["spm"], ["shallow:D=5,m=2"], [0, seed])
+        suites.grid(["spm"], ["shallow:D=5,m=2"], [0, seed])
 
 
 def test_integers_of_numpy_are_integers(tmp_path: Path) -> None:
-    assert plans.cell("spm", "shallow:D=5,m=2", seed=np.int64(3)) == plans.cell("spm", "shallow:D=5,m=2", seed=3)
+    assert plan_cell("spm", "shallow:D=5,m=2", seed=np.int64(3)) == plan_cell("spm", "shallow:D=5,m=2", seed=3)
     assert len(paramid.compare(["truth"], ["shallow:D=5,m=2"], np.int64(2), store=tmp_path)) == 2
 
 
@@ -83,8 +85,8 @@ def test_a_damaged_record_alone_runs_again(tmp_path: Path) -> None:
 
 
 def test_progress_lines_tell_done_running_left_and_eta(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    session = Session.planned(GRID["methods"], GRID["tasks"], range(2), store=tmp_path / "s", workers=2)
-    session.play(Lines(sys.stdout))
+    comparison = Comparison.planned(GRID["methods"], GRID["tasks"], range(2), store=tmp_path / "s", workers=2)
+    comparison.run_missing(Lines(sys.stdout))
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "8 cells"
     assert len(lines) == 9
@@ -162,13 +164,13 @@ def test_ctrl_c_leaves_a_store_that_resumes(tmp_path: Path) -> None:
 
 
 def test_a_suite_spreads_over_options() -> None:
-    made = plans.spread(["a:x={x},y={y}", "b:y={y}", "c"], {"x": [1, 2], "y": [0.5, 1]})
+    made = suites.spread(["a:x={x},y={y}", "b:y={y}", "c"], {"x": [1, 2], "y": [0.5, 1]})
     assert made == ["a:x=1,y=0.5", "a:x=1,y=1", "a:x=2,y=0.5", "a:x=2,y=1", "b:y=0.5", "b:y=1", "c"]
 
 
-@pytest.mark.parametrize("name", plans.suites())
+@pytest.mark.parametrize("name", suites.suites())
 def test_every_suite_can_be_planned(name: str) -> None:
-    suite = plans.suite(name)
+    suite = suites.suite(name)
     assert suite.version >= 1
     assert len(suite.cells()) == len({c.key() for c in suite.cells()}) > 0
 
@@ -176,6 +178,6 @@ def test_every_suite_can_be_planned(name: str) -> None:
 def test_a_key_knows_neither_the_machine_nor_how_a_number_was_written(tmp_path: Path) -> None:
     def keys(limit: float, workers: int) -> set[str]:
         options = {"store": tmp_path, "workers": workers, "time_limit": limit}
-        return set(Session.planned(["spm"], ["shallow:D=5,m=2"], range(1), **options).cells)
+        return set(Comparison.planned(["spm"], ["shallow:D=5,m=2"], range(1), **options).cells)
 
     assert keys(60, 1) == keys(60.0, 2) != keys(61, 1)

@@ -6,10 +6,14 @@ import pytest
 import torch
 
 import paramid
-from paramid import Network, Spec, checking, naming, registry
-from paramid.cells import declined, perform
-from paramid.controls import Control
-from paramid.plans import cell
+from paramid import Network, Spec
+from paramid.authoring import check
+from paramid.contracts import registry, sources
+from paramid.contracts.controls import Control
+from paramid.contracts.task import declined
+from paramid.running.cell import plan_cell
+from paramid.running.execution import execute
+from paramid.words import naming
 
 # Sizes at which a second is enough; an entry that is not named here runs with its defaults.
 SMALL = {
@@ -43,7 +47,7 @@ def play(method: str, task: str, seed: int = 1) -> tuple[list[dict[str, object]]
         events.append({k: v for k, v in event.items() if k not in ("seconds", "peak_mb")})
         bodies.append(body)
 
-    perform(cell(method, task, seed=seed, judge_inputs=500), emit, throw=True)
+    execute(plan_cell(method, task, seed=seed, judge_inputs=500), emit, throw=True)
     return events, [b for b in bodies if b]
 
 
@@ -78,7 +82,7 @@ def test_one_seed_is_one_record(method: str, task: str) -> None:
 def test_every_method_keeps_its_contract(method: str) -> None:
     checked = paramid.check(method)
     assert not checked.problems, str(checked)
-    assert {f.probe for f in checked.findings} == set(checking.PROBES)
+    assert {f.probe for f in checked.findings} == set(check.PROBES)
 
 
 @pytest.mark.parametrize("method", IDENTIFYING)
@@ -130,7 +134,7 @@ def test_a_gpu_sees_the_same_teacher_and_ends_alike(method: str, task: str) -> N
 @pytest.mark.parametrize("group", ["methods", "tasks"])
 def test_what_is_listed_without_an_import_is_so(group: str) -> None:
     load = registry.method if group == "methods" else registry.task
-    listed = {entry.name: entry for entry in registry.entries(group)}
+    listed = {entry.name: entry for entry in sources.entries(group)}
     for name in registry.BUILT_IN[group]:
         access = getattr(load(name), "access", frozenset())
         assert {kind.value for kind in access} <= set(listed[name].access), name

@@ -8,7 +8,7 @@ import torch
 
 from paramid import GiveUp, Network, Run, Spec
 from paramid.methods.cp_als import AlternatingLeastSquares, alternate
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.biased_relu import BiasedRelu
 
 F64 = torch.float64

@@ -7,12 +7,12 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Run, Samples
-from paramid.densenet import DenseNet
 from paramid.methods.densenet_algorithm1 import distil
 from paramid.methods.hierarchy import densenet, densenet_check, densenet_fit, joint_diagonalisation, layer_regression
 from paramid.methods.refinement import stochastic
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.hierarchy import Hierarchy
+from paramid.words.densenet import DenseNet
 
 F64, CPU = torch.float64, torch.device("cpu")
 DEEP = Hierarchy(D=5, ks=(3, 2, 2), alphas=(1.0, 0.3, 0.1), truncate=2.5)

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 import paramid
-from paramid import Record, Run, Spec, Status, registry
+from paramid import Record, Run, Spec, Status
+from paramid.contracts import registry
 from paramid.methods import kernel
 from paramid.methods.hierarchy import densenet
 

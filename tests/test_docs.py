@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import torch
 
-from paramid import registry
 from paramid.cli import build_parser, main
-from paramid.metrics import METRICS
+from paramid.contracts import plugins, registry
+from paramid.judging.metrics import METRICS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -30,7 +30,7 @@ def test_the_code_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "\n1.0 " in said
     plugin = tmp_path / "halves.py"
     plugin.write_text(blocks("python")[-1])
-    registry.add_plugin(plugin)
+    plugins.add_plugin(plugin)
     from paramid import run
 
     assert run("halves", "shallow:D=5,m=3", throw=True).answered

@@ -7,9 +7,10 @@ import torch
 from torch import Tensor
 
 import paramid
-from paramid import EntangledWeights, GiveUp, Network, Run, registry
-from paramid.oracle import CountingOracle
-from paramid.record import Record
+from paramid import EntangledWeights, GiveUp, Network, Run
+from paramid.contracts import registry
+from paramid.oracle.counting import CountingOracle
+from paramid.records.record import Record
 
 PYRAMID, FOUR = "pyramid:D=10,widths=8-5-4,output=identity", "pyramid:D=20,widths=20-14-9-6,output=identity"
 THESIS = "entangled:derivatives=exact,epochs=1,N=640,steps=300"

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 import pytest
 import torch
 
-from paramid import registry
-from paramid.claims import Claim
-from paramid.judging import Unjudgeable
-from paramid.streams import generator
+from paramid.contracts import registry
+from paramid.judging.metrics import Unjudgeable
+from paramid.words.claims import Claim
+from paramid.words.random_streams import generator
 
 OTHERS = (
     *("threshold:D=4,m=3,activation=relu,polynomial=linear", "threshold:D=4,m=3,activation=sigmoid,polynomial=pairs"),

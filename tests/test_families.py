@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 import paramid
-from paramid import registry
-from paramid.cells import declined
+from paramid.contracts import plugins, registry
+from paramid.contracts.task import declined
 
 FILE = Path(__file__).with_name("families.py")
-registry.add_plugin(FILE)
+plugins.add_plugin(FILE)
 families = sys.modules["paramid_plugin_families"]
 
 
@@ -78,6 +78,6 @@ def test_a_plugin_that_cannot_be_imported_is_named(tmp_path: Path) -> None:
     broken = tmp_path / "broken.py"
     broken.write_text("import nothing_of_that_name\n")
     with pytest.raises(ValueError, match=r"broken\.py cannot be imported: ModuleNotFoundError"):
-        registry.add_plugin(broken)
+        plugins.add_plugin(broken)
     importlib.invalidate_caches()
     assert registry.task("toy-gram").headline == "gram_error"

@@ -9,15 +9,17 @@ from xml.etree import ElementTree
 
 import pytest
 
-from paramid import svg
-from paramid.charts import COLOURS, DASHES, MARKERS, Scale, heat, styles
 from paramid.cli import main
-from paramid.figures import best_so_far, curves, exponent, scaling
-from paramid.naming import UsageError
-from paramid.phase_map import phase_map
-from paramid.record import Record, Stage, dump
-from paramid.selection import chosen, panels, varying
-from paramid.status import Status
+from paramid.pictures import svg
+from paramid.pictures.axes import COLOURS, DASHES, MARKERS, Scale, heat, styles
+from paramid.pictures.curves import best_so_far, curves
+from paramid.pictures.panels import panels, varying
+from paramid.pictures.phase_map import phase_map
+from paramid.pictures.scaling import exponent, scaling
+from paramid.records.record import Record, Stage, dump
+from paramid.records.selection import chosen
+from paramid.words.naming import UsageError
+from paramid.words.status import Status
 
 Figure = Callable[[list[Record]], str]
 FIGURES: list[Figure] = [phase_map, curves, lambda r: curves(r, "queries"), scaling]

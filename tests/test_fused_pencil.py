@@ -6,9 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Run, hermite, judging
+from paramid import Run
+from paramid.judging.spans_and_directions import score_directions
 from paramid.methods.hermite import fused_pencil
 from paramid.methods.hermite.unit_scalars import scalars
+from paramid.words import hermite
 
 
 def network(d: int, m: int, seed: int) -> tuple[Tensor, Tensor, Tensor]:
@@ -25,7 +27,7 @@ def full(w: Tensor, b: Tensor, a: Tensor, name: str, lift: int) -> dict[int, Ten
 
 
 def missed(found: Tensor, truth: Tensor) -> float:
-    return judging.score_directions(truth, found)["weight_error"]
+    return score_directions(truth, found)["weight_error"]
 
 
 @pytest.mark.parametrize(

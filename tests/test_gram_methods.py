@@ -13,10 +13,10 @@ from paramid.methods.gram_least_squares import GramLeastSquares
 from paramid.methods.gram_moments import GramMoments
 from paramid.methods.gram_queries import GramQueries
 from paramid.methods.squares import quadratic_forms
-from paramid.oracle import CountingOracle
-from paramid.spec import Spec
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.quadratic import Quadratic
 from paramid.tasks.shallow import Shallow
+from paramid.words.spec import Spec
 
 PSD = GramLeastSquares(constraint="psd")
 
@@ -87,7 +87,7 @@ def test_what_is_not_positive_is_not_found_among_positive_matrices() -> None:
 
 def test_samples_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = played(GramLeastSquares(), Quadratic(D=5, k=3, N=400))[0]
-    monkeypatch.setattr("paramid.oracle.CHUNK", 20)
+    monkeypatch.setattr("paramid.oracle.counting.CHUNK", 20)
     monkeypatch.setattr(gram_least_squares, "BLOCK", 60)
     oracle = oracle_for(GramLeastSquares(), Quadratic(D=5, k=3, N=400))
     *_, claim = GramLeastSquares().identify(oracle, Run.seeded(0))

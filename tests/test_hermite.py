@@ -7,8 +7,8 @@ import pytest
 import torch
 from scipy.integrate import quad
 
-from paramid import hermite
-from paramid.activations import activation
+from paramid.words import hermite
+from paramid.words.activations import activation
 
 
 def draw(*shape: int, seed: int = 0) -> torch.Tensor:

@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Run, hermite
+from paramid import Run
 from paramid.methods.hermite import hermite_fit
 from paramid.methods.refinement.gradient_system import Pinned
+from paramid.words import hermite
 
 NAMES = ["relu", "softplus", "tanh", "logistic", "erf"]
 UNIT = Pinned(norms=True, outer=False)

@@ -9,9 +9,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Access, Claim, Directions, GiveUp, Network, Run, Spec, hermite, task
+from paramid import Access, Claim, Directions, GiveUp, Network, Run, Spec, task
 from paramid.methods.hermite_fused import HermiteFused
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
+from paramid.words import hermite
 
 SPEC = Spec(inputs=4, widths=(3,), activations=("relu", "identity"), norms="unit", output_bias="zero", samples=8000)
 CPU = torch.device("cpu")

@@ -7,13 +7,15 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Access, Claim, Directions, Function, GiveUp, Network, Run, Spec, hermite, judging
+from paramid import Access, Claim, Directions, Function, GiveUp, Network, Run, Spec
 from paramid.methods.hermite import relu_scalars
 from paramid.methods.hermite.function_check import missed, told
 from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite_jennrich import HermiteJennrich, distinct
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.biased_relu import BiasedRelu, ReluNetwork
+from paramid.words import hermite
+from paramid.words.neuron_distances import assign, distances
 
 F64 = torch.float64
 CPU = torch.device("cpu")
@@ -54,10 +56,10 @@ def parameter_error(truth: Network, found: Network, free: bool = False) -> float
     def gaps(sign: int) -> Tensor:
         (w, a), (v, c) = truth.weights, found.weights
         b, e = truth.biases[0], found.biases[0]
-        return judging.distances(w, sign * v) + (a - c.T).abs() + (b[:, None] - sign * e).abs()
+        return distances(w, sign * v) + (a - c.T).abs() + (b[:, None] - sign * e).abs()
 
     cost = torch.minimum(gaps(1), gaps(-1)) if free else gaps(1)
-    return float(cost[judging.assign(cost)].max())
+    return float(cost[assign(cost)].max())
 
 
 def dependent_triple() -> ReluNetwork:

@@ -8,9 +8,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Access, Network, Run, Spec, hermite
+from paramid import Access, Network, Run, Spec
 from paramid.methods.hermite import hermite_moments
-from paramid.oracle import CountingOracle, Samples
+from paramid.oracle.counting import CountingOracle
+from paramid.oracle.samples import Samples
+from paramid.words import hermite
 
 F64 = torch.float64
 

@@ -12,7 +12,7 @@ from paramid.methods.spans.hessian_pipeline import HessianPipeline, sparse
 from paramid.methods.spans.subspace import leading_span
 from paramid.methods.spectral_norm import SpectralNormAscent
 from paramid.methods.spm import SubspacePowerMethod
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.shallow import Shallow
 
 METHODS = [SubspacePowerMethod, SpectralNormAscent]

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from paramid import Access, Network, Run, task
 from paramid.methods.spans import hessians, symmetric
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 
 stencils = pytest.mark.parametrize("stencil", hessians.STENCILS)
 CPU = torch.device("cpu")

@@ -6,11 +6,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Access, Directions, Function, Run, judging, streams
-from paramid.densenet import DenseNet
-from paramid.densenet_scores import procrustes, scaled
-from paramid.oracle import CountingOracle
+from paramid import Access, Directions, Function, Run
+from paramid.judging.densenets import procrustes, scaled
+from paramid.judging.metrics import Metrics, Unjudgeable
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.hierarchy import Hierarchy, conditioned
+from paramid.words import random_streams
+from paramid.words.densenet import DenseNet
+from paramid.words.neuron_distances import CAP
 
 F64, CPU = torch.float64, torch.device("cpu")
 DEEP = Hierarchy(D=6, ks=(3, 2, 2), alphas=(1.0, 0.2, 0.04), truncate=2.5)
@@ -46,7 +49,7 @@ def test_values_are_the_formula() -> None:
 @pytest.mark.parametrize("task", [Hierarchy(), DEEP], ids=["default", "deep"])
 def test_layers_have_the_energy_and_the_condition_that_is_said(task: Hierarchy) -> None:
     net = task.draw(3)
-    x = task.rows(20_000, streams.generator(3, "calibration"))
+    x = task.rows(20_000, random_streams.generator(3, "calibration"))
     for layer, (width, features) in enumerate(zip(task.ks, net.layers(x)[1], strict=True), 2):
         assert float(features.square().sum(1).mean()) == pytest.approx(width)
         for part in net.parts(layer).values():
@@ -61,13 +64,13 @@ def test_weights_do_not_depend_on_the_gap() -> None:
 
 
 def test_singular_values_are_drawn_between_the_bounds() -> None:
-    s = torch.cat([torch.linalg.svdvals(conditioned(4, 9, 3.0, streams.generator(n))) for n in range(50)])
+    s = torch.cat([torch.linalg.svdvals(conditioned(4, 9, 3.0, random_streams.generator(n))) for n in range(50)])
     assert 1 / 3 <= float(s.min()) < 0.36
     assert 2.7 < float(s.max()) <= 3
 
 
 def test_truncated_inputs_are_normal_ones_below_the_bound() -> None:
-    x = DEEP.rows(200_000, streams.generator(0))
+    x = DEEP.rows(200_000, random_streams.generator(0))
     assert 2.45 < float(x.abs().max()) <= 2.5
     assert float(x.mean()) == pytest.approx(0, abs=0.01)
     inside = torch.special.ndtr(torch.tensor(1.0, dtype=F64)) * 2 - 1
@@ -85,7 +88,7 @@ def test_an_oracle_samples_the_law() -> None:
 def test_a_rotated_net_is_the_same_net_but_not_its_rows() -> None:
     truth = DEEP.draw(0)
     turned = rotated(truth)
-    x = DEEP.rows(50, streams.generator(0))
+    x = DEEP.rows(50, random_streams.generator(0))
     torch.testing.assert_close(turned(x), truth(x))
     metrics = DEEP.judge(turned, truth)
     assert metrics["error"] < 1e-25
@@ -109,7 +112,7 @@ def test_order_signs_and_the_top_rotation_are_free() -> None:
 def test_the_scale_between_alphas_and_features_is_free() -> None:
     truth = DEEP.draw(0)
     even = scaled(truth, (1.0, 1.0, 1.0))
-    x = DEEP.rows(50, streams.generator(0))
+    x = DEEP.rows(50, random_streams.generator(0))
     torch.testing.assert_close(even(x), truth(x))
     assert DEEP.judge(even, truth)["exact"] == 1
 
@@ -118,7 +121,7 @@ def test_errors_go_as_the_square_of_what_is_wrong_in_the_features() -> None:
     truth, task = Hierarchy().draw(0), Hierarchy()
     gap = Run.seeded(4).normal(4, 20)
 
-    def off(size: float) -> judging.Metrics:
+    def off(size: float) -> Metrics:
         return task.judge(replace(truth, weights=(truth.weights[0] + size * gap, truth.weights[1])), truth)
 
     small, smaller = off(1e-3), off(1e-4)
@@ -132,7 +135,7 @@ def test_another_teacher_another_width_and_silence_are_wrong() -> None:
     assert DEEP.judge(other, truth)["identified"] == 0
     under = Hierarchy(D=6, ks=(2, 2, 2), alphas=DEEP.alphas).draw(0)
     metrics = DEEP.judge(under, truth)
-    assert metrics["row_error_2"] == pytest.approx(judging.CAP)
+    assert metrics["row_error_2"] == pytest.approx(CAP)
     assert (metrics["identified"], metrics["exact"]) == (0, 0)
     part = DEEP.judge(truth.upto(2), truth)
     assert part["feature_error_2"] < 1e-25
@@ -141,7 +144,7 @@ def test_another_teacher_another_width_and_silence_are_wrong() -> None:
 
 def test_a_function_that_raises_is_named_by_what_it_raised() -> None:
     task = Hierarchy(D=5, ks=(2, 1))
-    with pytest.raises(judging.Unjudgeable, match="the claimed function raised RuntimeError: mat1"):
+    with pytest.raises(Unjudgeable, match="the claimed function raised RuntimeError: mat1"):
         task.judge(Function(lambda x: x @ x), task.draw(0))
 
 
@@ -152,7 +155,7 @@ def test_functions_have_an_error_and_nothing_more() -> None:
     assert 1 <= constant["error"] < 2
     assert task.judge(Function(lambda x: x), truth) == {}
     assert task.judge(Function(lambda _: 3.0), truth) == {}  # type: ignore[arg-type, return-value]  # no tensor
-    with pytest.raises(judging.Unjudgeable, match="claimed a Directions"):
+    with pytest.raises(Unjudgeable, match="claimed a Directions"):
         task.judge(Directions(torch.eye(5, dtype=F64)), truth)
 
 
@@ -168,7 +171,7 @@ def test_procrustes_fills_up_narrow_features_with_zeros() -> None:
 def test_claims_survive_the_store_and_do_not_fit_other_teachers() -> None:
     net = replace(DEEP.draw(0), forms=tuple(k.T @ k for k in DEEP.draw(0).weights))
     again = DenseNet.restore(net.arrays(), DEEP.spec)
-    x = DEEP.rows(9, streams.generator(0))
+    x = DEEP.rows(9, random_streams.generator(0))
     assert torch.equal(again(x), net(x))
     assert (again.links, again.alphas) == (net.links, net.alphas)
     assert net.problem(DEEP.spec) is None

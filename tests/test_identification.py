@@ -8,10 +8,10 @@ import pytest
 import torch
 
 import paramid
-from paramid import registry
-from paramid.identification import BadFunction
+from paramid.contracts import plugins
+from paramid.oracle.black_box import BadFunction
 
-registry.add_plugin(Path(__file__).with_name("misbehaving.py"))
+plugins.add_plugin(Path(__file__).with_name("misbehaving.py"))
 
 RNG = np.random.default_rng(5)
 W = RNG.normal(size=(6, 4))
@@ -91,7 +91,7 @@ def test_what_is_no_claim_is_a_status(how: str) -> None:
     ],
 )
 def test_options_without_sense_are_refused(options: dict[str, object], said: str) -> None:
-    with pytest.raises(paramid.naming.UsageError, match=said):
+    with pytest.raises(paramid.UsageError, match=said):
         paramid.identify(Watched(), **{"inputs": 6, "neurons": 4, **options})
 
 

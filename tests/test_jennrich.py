@@ -6,9 +6,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Run, hermite
-from paramid.judging import score_directions
+from paramid import Run
+from paramid.judging.spans_and_directions import score_directions
 from paramid.methods.hermite.jennrich import Terms, expand, jennrich, lift
+from paramid.words import hermite
 
 CASES = [(1, 1, 5, 5), (1, 2, 6, 4), (2, 1, 4, 8), (2, 2, 5, 12), (3, 1, 3, 8), (3, 2, 3, 8), (1, 1, 1, 1)]
 

@@ -10,8 +10,8 @@ from torch import Tensor
 from paramid import Access, BudgetSpent, GiveUp, Network, Run, task
 from paramid.methods.refinement import gradient_system
 from paramid.methods.refinement.joint_refinement import refine
-from paramid.network import permute
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
+from paramid.words.network import permute
 
 Q = frozenset({Access.QUERIES})
 

@@ -9,15 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from paramid import keys
-from paramid.plans import cell
+from paramid.records import keys
+from paramid.running.cell import plan_cell
 
 ROOT = Path(__file__).parents[1]
 CELLS = {"sgd": "sgd", "spm": "spm", "spectral-norm": "spectral-norm"}
 SCRIPT = """
 import json, sys
-from paramid.plans import cell
-print(json.dumps({m: cell(m, "shallow:D=6,m=3", seed=0).key() for m in sys.argv[1:]}))
+from paramid.running.cell import plan_cell
+print(json.dumps({m: plan_cell(m, "shallow:D=6,m=3", seed=0).key() for m in sys.argv[1:]}))
 """
 
 
@@ -57,9 +57,9 @@ def changed(tree: Path, file: str) -> set[str]:
         ("paramid/methods/refinement/backprop.py", {"sgd"}),
         ("paramid/methods/spans/power_ascent.py", {"spm", "spectral-norm"}),
         ("paramid/methods/spans/spectral_ascent.py", {"spectral-norm"}),
-        ("paramid/network.py", {"sgd", "spm", "spectral-norm"}),
+        ("paramid/words/network.py", {"sgd", "spm", "spectral-norm"}),
         ("paramid/tasks/shallow.py", {"sgd", "spm", "spectral-norm"}),
-        ("paramid/tables.py", set()),
+        ("paramid/records/tables.py", set()),
         ("paramid/cli.py", set()),
     ],
 )
@@ -74,7 +74,7 @@ def test_neither_folder_nor_time_nor_place_matters(tree: Path, tmp_path_factory:
     for path in elsewhere.rglob("*.py"):
         os.utime(path, (1, 1))
     assert keys_of(elsewhere, cwd=Path("/")) == before
-    assert before["sgd"] == cell("sgd", "shallow:D=6,m=3", seed=0).key()
+    assert before["sgd"] == plan_cell("sgd", "shallow:D=6,m=3", seed=0).key()
 
 
 @pytest.mark.parametrize(
@@ -92,20 +92,20 @@ def test_neither_folder_nor_time_nor_place_matters(tree: Path, tmp_path_factory:
 )
 def test_everything_that_can_change_a_record_changes_the_key(other: dict[str, object]) -> None:
     base = {"method": "spm", "task": "shallow:D=6,m=3", "seed": 0}
-    assert cell(**base).key() != cell(**{**base, **other}).key()
+    assert plan_cell(**base).key() != plan_cell(**{**base, **other}).key()
 
 
 def test_a_name_has_one_key_however_it_is_written() -> None:
     written = ("spm", "spm:step=2", "spm:steps=1000,step=2.0", "spm:step=2.,h=1e-2")
-    assert len({cell(text, "shallow:D=6,m=3", seed=0).key() for text in written}) == 1
+    assert len({plan_cell(text, "shallow:D=6,m=3", seed=0).key() for text in written}) == 1
 
 
 def test_imports_are_followed_through_the_package() -> None:
     reached = keys.transitive("paramid.methods.sgd")
     assert {
         "paramid.methods.refinement.backprop",
-        "paramid.network",
-        "paramid.activations",
-        "paramid.streams",
+        "paramid.words.network",
+        "paramid.words.activations",
+        "paramid.words.random_streams",
     } <= reached
     assert not {"paramid.methods.spm", "paramid.cli", "paramid"} & reached

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Network, Run, task
-from paramid.judging import span_of_squares
+from paramid.judging.spans_and_directions import span_of_squares
 from paramid.methods.spans import lattices, symmetric
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 
 CPU = torch.device("cpu")
 sides = pytest.mark.parametrize("both_sides", [False, True])

@@ -3,11 +3,13 @@
 import pytest
 import torch
 
-from paramid import Access, Run, registry
-from paramid.judging import span_of_squares
+from paramid import Access, Run
+from paramid.contracts import registry
+from paramid.judging.spans_and_directions import span_of_squares
 from paramid.methods.layers import layer_scores
 from paramid.methods.spans import gram_span, subspace, symmetric
-from paramid.oracle import AccessRefused, CountingOracle
+from paramid.oracle.counting import CountingOracle
+from paramid.oracle.protocol import AccessRefused
 
 CPU = torch.device("cpu")
 

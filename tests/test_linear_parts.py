@@ -9,8 +9,8 @@ from torch import Tensor
 from paramid import Access, Activation, GiveUp, Network, Run, activation, task
 from paramid.methods.refinement.joint_refinement import refine
 from paramid.methods.spans.linear_parts import hidden, log_chance, settled, signs
-from paramid.network import normalise
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
+from paramid.words.network import normalise
 
 Q = frozenset({Access.QUERIES})
 SOFTPLUS = activation("softplus")

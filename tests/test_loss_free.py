@@ -6,10 +6,11 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Network, Run, registry
+from paramid import Network, Run
+from paramid.contracts import registry
 from paramid.methods.layers import loss_free
 from paramid.methods.layers.loss_free import LossFree
-from paramid.oracle import Samples
+from paramid.oracle.samples import Samples
 
 TASKS = ["pyramid:D=7,widths=6-4-3", "pyramid:D=7,widths=7-5-4-3,output=identity"]
 

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from paramid import Access, Network, Run, activation, task
 from paramid.methods.refinement import matched_differences as stage
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 
 SMOOTH = ["tanh", "logistic", "erf", "softplus"]
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paramid.naming import Name, UsageError, configure, describe, read, settings, suggestion, write
+from paramid.words.naming import Name, UsageError, configure, describe, read, settings, suggestion, write
 
 
 @dataclass(frozen=True)

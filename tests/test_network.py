@@ -11,8 +11,8 @@ from torch import Tensor
 from torch.autograd import functional
 
 from paramid import Network, Run, Spec
-from paramid.activations import ACTIVATIONS
-from paramid.network import flip, normalise, permute
+from paramid.words.activations import ACTIVATIONS
+from paramid.words.network import flip, normalise, permute
 
 F64 = torch.float64
 ALL = sorted(ACTIVATIONS)

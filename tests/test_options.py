@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from paramid.options import among, at_least, positive
+from paramid.words.options import among, at_least, positive
 
 
 @dataclass(frozen=True)

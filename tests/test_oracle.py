@@ -12,8 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from paramid import Access, BudgetSpent, Network, Run, Spec, oracle
-from paramid.oracle import AccessRefused, CountingOracle, Usage
+from paramid import Access, BudgetSpent, Network, Run, Spec
+from paramid.oracle import counting
+from paramid.oracle.counting import CountingOracle, Usage
+from paramid.oracle.protocol import AccessRefused
 
 F64, CPU = torch.float64, torch.device("cpu")
 EVERYTHING = frozenset(Access)
@@ -74,7 +76,7 @@ asks = pytest.mark.parametrize("kind", ASKS)
 
 @pytest.fixture
 def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(oracle, "CHUNK", 32)
+    monkeypatch.setattr(counting, "CHUNK", 32)
 
 
 @asks
@@ -204,7 +206,7 @@ def test_samples_come_in_positive_numbers(n: int) -> None:
 @given(n=st.integers(1, 300), seed=seeds, noise=st.sampled_from([0.0, 0.1]))
 def test_samples_are_read_again_without_being_evaluated_again(n: int, seed: int, noise: float) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(oracle, "CHUNK", 32)  # 85 rows a chunk
+        patch.setattr(counting, "CHUNK", 32)  # 85 rows a chunk
         asked, teacher = setting(seed=seed, noise=noise)
         samples = asked.sample(n)
         first, again = list(samples), list(samples)
@@ -275,7 +277,7 @@ def test_chunks_do_not_change_what_is_answered(n: int, seed: int, noise: float) 
     x, whole = points(n), setting(seed=seed, noise=noise)[0]
     wanted = [whole.query(x), whole.query(x), whole.gradient(x), whole.hessian(x)]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(oracle, "CHUNK", 32)
+        patch.setattr(counting, "CHUNK", 32)
         asked, teacher = setting(seed=seed, noise=noise)
         got = [asked.query(x), asked.query(x), asked.gradient(x), asked.hessian(x)]
     assert teacher.largest <= 8

@@ -7,7 +7,7 @@ import torch
 
 from paramid import Access, GiveUp, Network, Run, Spec, Task
 from paramid.methods.overparam_gd import OverparamGD, visible
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.quadratic import Quadratic
 from paramid.tasks.shallow import Shallow
 

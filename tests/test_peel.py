@@ -11,7 +11,8 @@ from torch import Tensor
 from torch.autograd.functional import jacobian
 
 import paramid
-from paramid import Claim, GiveUp, Network, Run, activation, judging
+from paramid import Claim, GiveUp, Network, Run, activation
+from paramid.judging import scores
 from paramid.methods.layers import circle_search, gauge_labels, rank_shifts, rough_layers
 from paramid.methods.layers.layer_peeling import Peeled, inverse
 from paramid.methods.peel import Peel
@@ -20,8 +21,9 @@ from paramid.methods.spans import entangled_search
 from paramid.methods.spans.output_differences import gradients, packed_hessians
 from paramid.methods.spans.subspace import leading_span
 from paramid.methods.spans.symmetric import pack, squares
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.pyramid import Pyramid
+from paramid.words.neuron_distances import assign, distances
 
 F64 = torch.float64
 SMALL = Pyramid(D=8, widths=(6, 4, 3), output="identity")
@@ -30,8 +32,8 @@ DEEP = Pyramid(D=12, widths=(11, 8, 5, 4), output="identity")
 
 def up_to_sign(a: Tensor, b: Tensor) -> float:
     """The largest distance of matched unit columns."""
-    gaps = torch.minimum(judging.distances(a, b), judging.distances(a, -b))
-    return float(gaps[judging.assign(gaps)].max())
+    gaps = torch.minimum(distances(a, b), distances(a, -b))
+    return float(gaps[assign(gaps)].max())
 
 
 def moved(network: Network, e: float, seed: int = 0) -> Network:
@@ -127,7 +129,7 @@ def test_above_a_layer_the_teacher_is_a_network_with_a_layer_less(name: str) -> 
     torch.testing.assert_close(teacher(peeled.lifted(a)), above(a), rtol=1e-9, atol=1e-11)
     x = Run.seeded(1).normal(20, 12)
     torch.testing.assert_close(above(peeled.image(x)), teacher(x), rtol=1e-12, atol=1e-13)
-    assert judging.score(teacher, peeled.below(above))["exact"] == 1
+    assert scores.score(teacher, peeled.below(above))["exact"] == 1
 
 
 def test_inverses_stay_finite_at_the_edge() -> None:
@@ -199,7 +201,7 @@ def test_rough_layers_are_right_to_a_few_percent() -> None:
     seen = rough_layers.look(teacher, base, widths, activation("tanh"), run, noise=0.0, first=None)
     x = run.normal(300, 10)
     rough = rough_layers.rough_networks(seen, base, widths, names, x, teacher(x), 0)[0]
-    metrics = judging.score(teacher, rough)
+    metrics = scores.score(teacher, rough)
     assert metrics["weight_error"] < 0.1
     assert metrics["bias_error_max"] < 0.05
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from paramid import published
 from paramid.board.summary import Summary
 from paramid.cli import main
-from paramid.published import Untrusted, canonical, digest, line, parse, publish, read
-from paramid.record import Record, dump
-from paramid.status import Status
+from paramid.records import published
+from paramid.records.published import Untrusted, canonical, digest, line, parse, publish, read
+from paramid.records.record import Record, dump
+from paramid.words.status import Status
 from tests.records import made
 
 

@@ -9,9 +9,10 @@ from torch import Tensor
 from torch.autograd.functional import jacobian
 
 import paramid
-from paramid import EntangledWeights, Subspace, judging, task
-from paramid.network import flip, permute
+from paramid import EntangledWeights, Subspace, task
+from paramid.judging import scores
 from paramid.tasks.pyramid import Pyramid, contracted, entangled
+from paramid.words.network import flip, permute
 
 F64 = torch.float64
 SMALL = Pyramid(D=8, widths=(6, 4, 3))
@@ -156,7 +157,7 @@ def test_a_small_error_in_any_layer_is_told_in_its_layer() -> None:
     for layer in range(3):
         weights = list(teacher.weights)
         weights[layer] = weights[layer] + 1e-5 * torch.eye(*weights[layer].shape, dtype=F64)
-        metrics = judging.score(teacher, teacher.with_layers(weights, teacher.biases))
+        metrics = scores.score(teacher, teacher.with_layers(weights, teacher.biases))
         assert [metrics[f"weight_error_{n}"] > 0 for n in (1, 2, 3)] == [n == layer for n in range(3)]
         assert metrics[f"weight_error_{layer + 1}"] == pytest.approx(1e-5)
 

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Function, Gram, Network, Subspace
-from paramid.judging import Unjudgeable
-from paramid.oracle import CountingOracle
-from paramid.spec import LearnerSpec
+from paramid.judging.metrics import Unjudgeable
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.quadratic import Quadratic, forms, grams, mean_square, nearest
+from paramid.words.spec import LearnerSpec
 
 CPU, F64 = torch.device("cpu"), torch.float64
 

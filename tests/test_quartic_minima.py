@@ -7,7 +7,7 @@ from scipy.optimize import approx_fprime
 from torch import Tensor
 
 from paramid import GiveUp, Run
-from paramid.judging import score_directions
+from paramid.judging.spans_and_directions import score_directions
 from paramid.methods.thresholds import quartic_minima as qm
 
 F64 = torch.float64

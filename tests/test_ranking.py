@@ -6,53 +6,53 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from paramid import ranking, uncertainty
-from paramid.ranking import Trials
+from paramid.statistics import intervals, ranking
+from paramid.statistics.ranking import TargetCosts
 
 
-@pytest.mark.parametrize(("successes", "trials"), [(0, 3), (3, 3), (1, 5), (40, 50), (500, 1000)])
-def test_wilson_is_scipys(successes: int, trials: int) -> None:
-    ours = uncertainty.wilson(successes, trials)
-    theirs = stats.binomtest(successes, trials).proportion_ci(0.95, method="wilson")
+@pytest.mark.parametrize(("successes", "target_costs"), [(0, 3), (3, 3), (1, 5), (40, 50), (500, 1000)])
+def test_wilson_is_scipys(successes: int, target_costs: int) -> None:
+    ours = intervals.wilson(successes, target_costs)
+    theirs = stats.binomtest(successes, target_costs).proportion_ci(0.95, method="wilson")
     assert ours == pytest.approx((theirs.low, theirs.high), abs=1e-12)
-    assert uncertainty.wilson(0, 0) == (0.0, 1.0)
+    assert intervals.wilson(0, 0) == (0.0, 1.0)
 
 
 def test_medians_count_failures_as_worst() -> None:
-    assert uncertainty.median([3.0, 1.0, 2.0]) == 2.0
-    assert uncertainty.median([1.0, math.nan, 2.0]) == 2.0
-    assert uncertainty.median([1.0, math.inf]) == math.inf
-    assert uncertainty.median_interval([0.5]) == (0.5, 0.5)
-    assert uncertainty.median_interval([math.inf] * 4) == (math.inf, math.inf)
+    assert intervals.median([3.0, 1.0, 2.0]) == 2.0
+    assert intervals.median([1.0, math.nan, 2.0]) == 2.0
+    assert intervals.median([1.0, math.inf]) == math.inf
+    assert intervals.median_interval([0.5]) == (0.5, 0.5)
+    assert intervals.median_interval([math.inf] * 4) == (math.inf, math.inf)
     with pytest.raises(ValueError, match="no values"):
-        uncertainty.median([])
+        intervals.median([])
 
 
 def test_a_median_interval_covers_as_often_as_it_says() -> None:
     rng = np.random.default_rng(1)
-    inside = [low <= 0 <= high for low, high in (uncertainty.median_interval(rng.normal(size=25)) for _ in range(300))]
+    inside = [low <= 0 <= high for low, high in (intervals.median_interval(rng.normal(size=25)) for _ in range(300))]
     assert 0.9 < np.mean(inside) < 0.99
 
 
 def test_the_median_interval_is_scipys() -> None:
     values = np.random.default_rng(2).normal(size=30)
     theirs = stats.bootstrap((values,), np.median, method="percentile", n_resamples=4000, rng=3).confidence_interval
-    low, high = uncertainty.median_interval(values)
+    low, high = intervals.median_interval(values)
     assert low == pytest.approx(theirs.low, abs=0.1)
     assert high == pytest.approx(theirs.high, abs=0.1)
 
 
 def test_a_median_interval_is_blind_to_the_order_of_seeds() -> None:
     values = np.random.default_rng(5).normal(size=12)
-    assert uncertainty.median_interval(values) == uncertainty.median_interval(values[::-1])
-    assert uncertainty.median_interval([1.0, 2.0, math.inf])[1] == math.inf
+    assert intervals.median_interval(values) == intervals.median_interval(values[::-1])
+    assert intervals.median_interval([1.0, 2.0, math.inf])[1] == math.inf
 
 
-def planted(costs: np.ndarray, hit: np.ndarray | None = None) -> Trials:
+def planted(costs: np.ndarray, hit: np.ndarray | None = None) -> TargetCosts:
     """Costs (methods, tasks, seeds) with one target, all of them reached unless said."""
     names = tuple("abcdefgh"[: costs.shape[0]])
     reached = np.ones(costs.shape, bool) if hit is None else hit
-    return Trials(names, tuple(map(str, range(costs.shape[1]))), costs[..., None], reached[..., None])
+    return TargetCosts(names, tuple(map(str, range(costs.shape[1]))), costs[..., None], reached[..., None])
 
 
 def test_expected_cost_is_total_over_successes() -> None:
@@ -78,8 +78,8 @@ def test_resampled_scores_are_those_of_resampled_tables() -> None:
     rng = np.random.default_rng(6)
     costs = np.exp(rng.normal(size=(3, 5, 4)))
     costs[:, 2, 2:] = np.nan  # a task of two seeds
-    trials = planted(costs, rng.random(costs.shape) < 0.7)
-    drawn = ranking.resampled_scores(trials, 4000)
+    target_costs = planted(costs, rng.random(costs.shape) < 0.7)
+    drawn = ranking.resampled_scores(target_costs, 4000)
     made = []
     for _ in range(4000):
         task = rng.integers(5, size=5)
@@ -88,7 +88,9 @@ def test_resampled_scores_are_those_of_resampled_tables() -> None:
         )
         made.append(
             ranking.scores(
-                ranking.expected_cost(trials.spent[:, task[:, None], seed], trials.hit[:, task[:, None], seed])
+                ranking.expected_cost(
+                    target_costs.spent[:, task[:, None], seed], target_costs.hit[:, task[:, None], seed]
+                )
             )
         )
     assert drawn.mean(axis=0) == pytest.approx(np.mean(made, axis=0), abs=0.01)

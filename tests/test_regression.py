@@ -8,10 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paramid import cli, plans, regression
-from paramid.naming import UsageError
-from paramid.plans import Cell
-from paramid.regression import FAILED, SAME, UNKNOWN, WORSE, Pair
+from paramid import cli
+from paramid.running import suites
+from paramid.running.cell import Cell
+from paramid.statistics import commit_regressions
+from paramid.statistics.commit_regressions import FAILED, SAME, UNKNOWN, WORSE, Pair
+from paramid.words.naming import UsageError
 
 ROOT = Path(__file__).parents[1]
 
@@ -51,7 +53,7 @@ def pair(rounds: int = 1, seeds: int = 3, **changes: object) -> Pair:
 def test_verdicts(changes: dict[str, object], quantity: str, verdict: str) -> None:
     if changes.get("error") == "Infinity":
         changes = {"metrics": {}}
-    (found,) = regression.findings(pair(rounds=3, **changes), [quantity])
+    (found,) = commit_regressions.findings(pair(rounds=3, **changes), [quantity])
     assert found.verdict == verdict, found
 
 
@@ -59,13 +61,13 @@ def test_rounding_is_no_regression() -> None:
     both = pair(error=3e-14)
     for records in both.base.values():
         records[0]["metrics"]["error"] = 4e-15
-    assert regression.judge_error(both)[0] == SAME
+    assert commit_regressions.judge_error(both)[0] == SAME
 
 
 def test_one_seed_that_got_better_is_no_regression() -> None:
     both = pair(error=1e-4)
     both.head[1][0]["metrics"]["error"] = 9e-6
-    assert regression.judge_error(both)[0] == SAME
+    assert commit_regressions.judge_error(both)[0] == SAME
 
 
 @pytest.mark.parametrize(("noise", "verdict"), [(0.02, SAME), (1.5, UNKNOWN)])
@@ -77,7 +79,7 @@ def test_noise_is_no_alarm(noise: float, verdict: str) -> None:
             for records in side.values():
                 for one in records:
                     one["seconds"] = float(np.exp(noise * rng.normal()))
-        told.append(regression.judge_seconds(both)[0])
+        told.append(commit_regressions.judge_seconds(both)[0])
     assert told.count(WORSE) == 0
     assert told.count(verdict) >= 10
 
@@ -88,13 +90,13 @@ def test_a_slow_step_is_seen_through_noise() -> None:
         for records in side.values():
             for one in records:
                 one["seconds"] = factor * float(np.exp(0.2 * rng.normal()))
-    assert regression.judge_seconds(both)[0] == WORSE
+    assert commit_regressions.judge_seconds(both)[0] == WORSE
 
 
 def test_what_was_not_measured_is_said() -> None:
     both = pair()
     both.base[2] = [{"status": "no record", "reason": "unknown method 'new'"}]
-    (found,) = regression.findings(both, ["error", "queries"])
+    (found,) = commit_regressions.findings(both, ["error", "queries"])
     assert (found.verdict, found.words) == (FAILED, "base, seed 2: no record: unknown method 'new'")
 
 
@@ -123,14 +125,14 @@ def repository(tmp_path: Path) -> Path:
 def test_a_forgotten_neuron_is_found_between_two_commits(
     repository: Path, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    sides = [regression.unpack(c, tmp_path_factory.mktemp("side"), repository) for c in ("HEAD~1", "HEAD")]
+    sides = [commit_regressions.unpack(c, tmp_path_factory.mktemp("side"), repository) for c in ("HEAD~1", "HEAD")]
     cells = [Cell(method="spectral-norm:refine=none", task="shallow:D=6,m=3", seed=0, time_limit=30)]
-    (both,) = regression.played(*sides, cells, 1, lambda _: None)
-    found = {f.quantity: f for f in regression.findings(both, ["error", "queries"])}
+    (both,) = commit_regressions.played(*sides, cells, 1, lambda _: None)
+    found = {f.quantity: f for f in commit_regressions.findings(both, ["error", "queries"])}
     assert found["error"].verdict == WORSE
-    assert not regression.unmeasured(Pair("same", both.base, both.base))
+    assert not commit_regressions.unmeasured(Pair("same", both.base, both.base))
     with pytest.raises(UsageError, match="is no commit"):
-        regression.unpack("nowhere", repository, repository)
+        commit_regressions.unpack("nowhere", repository, repository)
 
 
 def test_the_command_names_a_commit_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
@@ -163,22 +165,22 @@ def test_the_quick_form_judges_what_no_load_changes(
         asked.append(cells)
         yield both
 
-    monkeypatch.setattr(regression, "unpack", lambda *_: Path())
-    monkeypatch.setattr(regression, "played", played)
+    monkeypatch.setattr(commit_regressions, "unpack", lambda *_: Path())
+    monkeypatch.setattr(commit_regressions, "played", played)
     assert cli.main(["regress", "before", "after", *words]) == code
-    assert asked == [plans.suite(suite).cells()]
+    assert asked == [suites.suite(suite).cells()]
 
 
 def test_a_commit_that_cannot_even_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "paramid").mkdir()
     (tmp_path / "paramid" / "__init__.py").write_text("raise OSError('broken on purpose')")
-    with regression.working(tmp_path) as record:
+    with commit_regressions.working(tmp_path) as record:
         for _ in range(2):
             assert record(CELL) == {"status": "no record", "reason": "OSError: broken on purpose"}
 
 
 def test_a_cell_that_a_commit_does_not_know_is_named_and_the_next_one_runs() -> None:
-    with regression.working(ROOT / ".none") as record:
+    with commit_regressions.working(ROOT / ".none") as record:
         unknown = record(Cell(method="nobody", task="shallow", seed=0))
         assert (unknown["status"], "unknown method 'nobody'" in str(unknown["reason"])) == ("no record", True)
         assert record(CELL)["status"] == "finished"

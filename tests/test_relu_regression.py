@@ -6,7 +6,7 @@ from torch import Tensor
 
 from paramid import Claim, Directions, Function, GiveUp, Network, Run
 from paramid.methods.relu_regression import ReluRegression, consolidated, regressed
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.biased_relu import BiasedRelu
 
 F64 = torch.float64

@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 import paramid
-from paramid import Directions, Function, Network, Run, judging, streams, task
-from paramid.network import permute
+from paramid import Directions, Function, Network, Run, task
+from paramid.judging.metrics import Unjudgeable
+from paramid.judging.outputs import score_outputs
 from paramid.tasks.biased_relu import BiasedRelu
 from paramid.tasks.relu_units import Units, score, visible
+from paramid.words import random_streams
+from paramid.words.network import permute
 
 F64 = torch.float64
 seeds, sizes = st.integers(0, 10**6), st.integers(2, 6)
@@ -261,16 +264,16 @@ def test_what_cannot_be_compared_is_refused() -> None:
     relu = BiasedRelu(D=3, m=2)
     truth = relu.draw(0)
     for claim in (Network.shallow(truth.weights[0], truth.biases[0], "tanh"), drawn(4, 2, 0)):
-        with pytest.raises(judging.Unjudgeable, match="were wanted"):
+        with pytest.raises(Unjudgeable, match="were wanted"):
             relu.judge(claim, truth)
     assert relu.judge(Function(truth), truth) == {}
 
 
 def test_outputs_are_compared_in_the_mean() -> None:
     truth = drawn(3, 2, 0)
-    x = streams.normal(1000, 3, streams.generator(0), torch.device("cpu"), F64)
+    x = random_streams.normal(1000, 3, random_streams.generator(0), torch.device("cpu"), F64)
     shifted = Network(truth.weights, (truth.biases[0], tensor(0.5)), truth.activations)
-    metrics = judging.score_outputs(truth, shifted, x.split(300))
+    metrics = score_outputs(truth, shifted, x.split(300))
     assert metrics["output_rmse"] == pytest.approx(0.5)
     assert metrics["output_error"] == pytest.approx(0.5)
 

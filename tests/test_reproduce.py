@@ -7,12 +7,14 @@ import pytest
 
 from benchmarks.reproduce import biased_relu, high_threshold, pages, pyramid, shallow
 from benchmarks.reproduce.__main__ import PAGES
-from paramid import Status, plans
-from paramid.naming import Name
-from paramid.record import Record, Stage
+from paramid import Status
+from paramid.records.record import Record, Stage
+from paramid.running import suites
+from paramid.running.cell import Cell
+from paramid.words.naming import Name
 
 
-def made(cell: plans.Cell, error: float) -> Record:
+def made(cell: Cell, error: float) -> Record:
     right = error < 1e-8
     metrics = {"weight_error": error, "bias_error_max": 0.0, "outer_error": 0.0, "sign_accuracy": 1.0}
     flags = {"exact": float(right), "identified": float(right)}
@@ -27,7 +29,7 @@ def text_of(page: pages.Page, error: float) -> str:
 
 
 def records_of(page: pages.Page, error: float) -> dict[str, list[Record]]:
-    return {name: [made(c, error) for c in plans.suite(name).cells()] for name in page.sections}
+    return {name: [made(c, error) for c in suites.suite(name).cells()] for name in page.sections}
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=PAGES.keys())
@@ -55,12 +57,12 @@ def test_failures_are_shown() -> None:
 
 
 def test_the_suites_are_the_thesis_grid() -> None:
-    tasks = {c.task for c in plans.suite("shallow-3.6").cells()}
+    tasks = {c.task for c in suites.suite("shallow-3.6").cells()}
     told = {(pages.option(t, "D"), pages.option(t, "beta")) for t in tasks}
     assert told == {(d, b) for d in shallow.TABLE_3_2 for b in shallow.BETAS}
 
 
-def judged(cell: plans.Cell, error: float) -> Record:
+def judged(cell: Cell, error: float) -> Record:
     """A record whose last network is off by `error` and stands, whatever it is."""
     metrics = {"parameter_error": error, "parameter_error_unsigned": error / 2, "identified": float(error < 1e-2)}
     last = Stage(kind="Network", seconds=1.0, queries=0, samples=0, derivatives=0, moments=0, metrics=metrics)
@@ -68,10 +70,10 @@ def judged(cell: plans.Cell, error: float) -> Record:
 
 
 def test_errors_against_samples_have_their_exponent() -> None:
-    def rows(cell: plans.Cell) -> float:
+    def rows(cell: Cell) -> float:
         return float(dict(Name.parse(cell.task).options)["N"])
 
-    records = [judged(c, 10 / rows(c) ** 0.5) for c in plans.suite("relu-samples").cells()]
+    records = [judged(c, 10 / rows(c) ** 0.5) for c in suites.suite("relu-samples").cells()]
     text = "\n".join(pages.lines(biased_relu.PAGE, {"relu-samples": records}))
     assert "| 1.0e-01 (0/3) | 3.2e-02 (0/3) | 1.0e-02 (0/3) | -0.50 |" in text
     assert "| error | but for signs | ended |" in text
@@ -82,10 +84,10 @@ def test_errors_against_samples_have_their_exponent() -> None:
 
 
 def test_who_is_ahead_at_equal_samples_is_said() -> None:
-    def off(cell: plans.Cell) -> float:
+    def off(cell: Cell) -> float:
         return 1e-3 if cell.method.startswith("sgd") == ("m=8" in cell.task) else 0.1
 
-    text = "\n".join(biased_relu.side_by_side([judged(c, off(c)) for c in plans.suite("relu-sizes").cells()]))
+    text = "\n".join(biased_relu.side_by_side([judged(c, off(c)) for c in suites.suite("relu-sizes").cells()]))
     assert "Most exact: `hermite-fused` at D=5,m=3, D=5,m=5" in text
     assert "; `sgd` at D=8,m=8." in text
 
@@ -97,13 +99,13 @@ def test_what_is_no_power_of_the_samples_has_no_exponent() -> None:
 
 
 def test_angles_under_thresholds_have_their_exponent() -> None:
-    def angled(cell: plans.Cell) -> Record:
+    def angled(cell: Cell) -> Record:
         angle = 3 / float(dict(Name.parse(cell.task).options).get("N", 1e6)) ** 0.5
         metrics = {"angle_error": angle}
         stage = Stage(kind="Units", seconds=1.0, queries=0, samples=9, derivatives=0, moments=0, metrics=metrics)
         return replace(made(cell, 0.0), metrics=metrics, claims=(stage,), queries=0, samples=9)
 
-    records = [angled(c) for c in plans.suite("high-threshold").cells()]
+    records = [angled(c) for c in suites.suite("high-threshold").cells()]
     text = "\n".join(pages.lines(high_threshold.PAGE, {"high-threshold": records}))
     assert text.count("like N^-0.50") == 3
     assert "| 9.5e-03 → 9.5e-03 |" in text

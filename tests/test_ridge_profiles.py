@@ -11,8 +11,8 @@ from paramid import Access, GiveUp, Network, Run, activation, task
 from paramid.methods.refinement.joint_refinement import refine
 from paramid.methods.spans.linear_parts import hidden
 from paramid.methods.spans.ridge_profiles import directional, first_network, profile
-from paramid.network import flip
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
+from paramid.words.network import flip
 
 Q = frozenset({Access.QUERIES})
 

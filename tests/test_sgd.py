@@ -8,7 +8,7 @@ import torch
 from paramid import GiveUp, Network, Run, Spec, task
 from paramid.methods.refinement.stochastic import Adam
 from paramid.methods.sgd import StochasticGradientDescent, mean_squared_error, student_of
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 
 CPU = torch.device("cpu")
 

@@ -4,11 +4,13 @@ import pytest
 import torch
 
 import paramid
-from paramid import Access, Network, naming, registry, task
-from paramid.network import flip
-from paramid.oracle import CountingOracle
-from paramid.streams import generator, shifts, unit_columns
+from paramid import Access, Network, task
+from paramid.contracts import registry
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.shallow import Shallow
+from paramid.words import naming
+from paramid.words.network import flip
+from paramid.words.random_streams import generator, shifts, unit_columns
 
 F64 = torch.float64
 

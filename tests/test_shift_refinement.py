@@ -7,7 +7,7 @@ from torch import Tensor
 
 from paramid import Access, Activation, Network, Run, Samples, activation, task
 from paramid.methods.spans.shift_refinement import descend, gauss_newton
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 
 
 def teacher_and_samples(name: str, n: int) -> tuple[Network, Samples]:

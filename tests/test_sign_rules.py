@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Run, hermite
+from paramid import Run
 from paramid.methods.hermite import sign_rules
+from paramid.words import hermite
 
 
 def network(d: int, m: int, seed: int, reach: float = 1.5) -> Tensor:

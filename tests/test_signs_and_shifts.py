@@ -9,7 +9,7 @@ from torch import Tensor
 
 from paramid import Access, Activation, Network, Run, activation, task
 from paramid.methods.spans import signs_and_shifts as stage
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 
 invertible = pytest.mark.parametrize("name", stage.SHIFT_LIMITS)
 STEPS = [0.1, 0.05, 0.02, 0.01]

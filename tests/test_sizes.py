@@ -2,31 +2,32 @@
 
 import pytest
 
-from paramid import Spec, sizes
-from paramid.naming import UsageError
-from paramid.oracle import Samples
-from paramid.plans import cell
+from paramid import Spec
+from paramid.oracle.samples import Samples
+from paramid.running.cell import plan_cell
+from paramid.words import memory
+from paramid.words.naming import UsageError
 
 
 def test_the_arithmetic_is_told() -> None:
-    reason = sizes.refusal({"weights": (1000, 10**7)}, 16e9)
+    reason = memory.refusal({"weights": (1000, 10**7)}, 16e9)
     assert reason == "1,000 x 10,000,000 (weights) doubles of 8 bytes are 80.0 GB; 16.0 GB are there"
-    assert sizes.refusal({"weights": (1000, 10**6)}, 16e9) is None
+    assert memory.refusal({"weights": (1000, 10**6)}, 16e9) is None
 
 
 def test_least_counts_every_layer_and_the_matching() -> None:
     spec = Spec(inputs=5, widths=(7, None), activations=("tanh", "tanh", "identity"))
-    assert sizes.least(spec) == {
+    assert memory.least(spec) == {
         "weights 1": (5, 7), "weights 2": (7, 1), "weights 3": (1, 1), "distances between neurons": (7, 7),
     }  # fmt: skip
 
 
 def test_a_cell_that_cannot_fit_is_refused() -> None:
     with pytest.raises(UsageError, match=r"cannot fit in memory: 10 x 9,000,000 \(weights 1\)"):
-        cell("spm", "shallow:D=10,m=9000000", seed=0)
-    cell("spm", "shallow:D=10,m=2000", seed=0, memory_limit=100.0)
+        plan_cell("spm", "shallow:D=10,m=9000000", seed=0)
+    plan_cell("spm", "shallow:D=10,m=2000", seed=0, memory_limit=100.0)
     with pytest.raises(UsageError, match="are there"):
-        cell("spm", "shallow:D=10,m=4000", seed=0, memory_limit=100.0)
+        plan_cell("spm", "shallow:D=10,m=4000", seed=0, memory_limit=100.0)
 
 
 def test_samples_that_cannot_fit_are_not_gathered() -> None:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from paramid import Run
-from paramid.judging import span_of_squares
+from paramid.judging.spans_and_directions import span_of_squares
 from paramid.methods.spans import spectral_ascent, symmetric
 
 

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from paramid import Run
-from paramid.judging import span_of_squares
+from paramid.judging.spans_and_directions import span_of_squares
 from paramid.methods.spans import sphere_descent, subspace
 from paramid.methods.spans.subspace import Projector
 

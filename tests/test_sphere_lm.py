@@ -8,7 +8,7 @@ import torch
 
 from paramid import Claim, Directions, GiveUp, Network, Run, Spec, Subspace, task
 from paramid.methods.sphere_lm import SphereLM
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 from paramid.tasks.shallow import Shallow
 
 CPU = torch.device("cpu")

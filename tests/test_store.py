@@ -11,10 +11,10 @@ import pytest
 
 import paramid
 from paramid import Status
-from paramid.cells import pack
-from paramid.record import Record, dump
-from paramid.store import Store, StoreError, newest
-from paramid.supervisor import Outcome
+from paramid.records.record import Outcome, Record, dump
+from paramid.records.selection import newest
+from paramid.records.store import Store, StoreError
+from paramid.running.execution import pack
 
 
 def record(key: str = "a1", **changes: object) -> Record:
@@ -148,7 +148,7 @@ def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
 
 def test_a_cell_is_worked_on_by_one_command(store: Store) -> None:
     code = (
-        "import sys; from paramid.store import Store\n"
+        "import sys; from paramid.records.store import Store\n"
         "with Store(sys.argv[1]).open().alone(sys.argv[2]) as alone: print(alone)"
     )
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from paramid import Run
-from paramid.judging import score_subspace, span_of_squares
+from paramid.judging.spans_and_directions import score_subspace, span_of_squares
 from paramid.methods.spans import subspace, symmetric
 from paramid.methods.spans.subspace import leading_span, projector
 

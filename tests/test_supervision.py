@@ -8,12 +8,12 @@ from pathlib import Path
 import pytest
 
 import paramid
-from paramid import registry
-from paramid.plans import cell
-from paramid.record import Record
-from paramid.supervisor import Forkserver
+from paramid.contracts import plugins, registry
+from paramid.records.record import Record
+from paramid.running.cell import plan_cell
+from paramid.running.supervisor import Supervisor
 
-registry.add_plugin(Path(__file__).with_name("misbehaving.py"))
+plugins.add_plugin(Path(__file__).with_name("misbehaving.py"))
 TASK = "shallow:D=4,m=2,N=1000000"
 ENDINGS = registry.load(registry.target("methods", "misbehaving")).ENDINGS
 
@@ -22,9 +22,9 @@ ENDINGS = registry.load(registry.target("methods", "misbehaving")).ENDINGS
 def records() -> dict[str, Record]:
     """Every misbehaviour, one after the other, in children of one server."""
     made = {}
-    with Forkserver(threads=1) as server:
+    with Supervisor(threads=1) as server:
         for how in ENDINGS:
-            planned = cell(
+            planned = plan_cell(
                 f"misbehaving:how={how}", TASK, seed=0, time_limit=2.0, query_limit=1000, memory_limit=4000.0
             )
             made[how] = server.run(planned, planned.key(), {}).record
@@ -43,8 +43,8 @@ def test_the_last_judged_claim_is_kept(how: str, records: dict[str, Record]) -> 
 
 
 def test_a_cell_that_is_stopped_before_it_is_born_does_not_run() -> None:
-    planned = cell("misbehaving", TASK, seed=0)
-    with Forkserver(threads=1) as server:
+    planned = plan_cell("misbehaving", TASK, seed=0)
+    with Supervisor(threads=1) as server:
         server.stop()
         record = server.run(planned, planned.key(), {}).record
     assert (record.status, record.claims) == (paramid.Status.INTERRUPTED, ())
@@ -52,9 +52,10 @@ def test_a_cell_that_is_stopped_before_it_is_born_does_not_run() -> None:
 
 def test_a_cell_sees_no_channel_but_its_own() -> None:
     cells = [
-        cell(f"misbehaving:how={how}", TASK, seed=0, time_limit=3.0) for how in ("dawdles", "babbles", "trails_off")
+        plan_cell(f"misbehaving:how={how}", TASK, seed=0, time_limit=3.0)
+        for how in ("dawdles", "babbles", "trails_off")
     ]
-    with Forkserver(threads=1) as server, ThreadPoolExecutor(1) as pool:
+    with Supervisor(threads=1) as server, ThreadPoolExecutor(1) as pool:
         running = pool.submit(server.run, cells[0], cells[0].key(), {})
         while not running.done():
             for planned in cells[1:]:
@@ -63,8 +64,8 @@ def test_a_cell_sees_no_channel_but_its_own() -> None:
 
 
 def test_a_server_that_is_killed_is_started_again() -> None:
-    with Forkserver(threads=1) as server:
-        cells = [cell(f"misbehaving:how={how}", TASK, seed=0) for how in ("kills_the_server", "well")]
+    with Supervisor(threads=1) as server:
+        cells = [plan_cell(f"misbehaving:how={how}", TASK, seed=0) for how in ("kills_the_server", "well")]
         guilty, next_one = (server.run(planned, planned.key(), {}).record for planned in cells)
     assert (guilty.status, guilty.reason) == (paramid.Status.CRASHED, "the fork server died while it ran")
     assert next_one.status is paramid.Status.FINISHED

@@ -13,13 +13,14 @@ from pathlib import Path
 
 import pytest
 
-from paramid import Status, registry
-from paramid.progress import Silent
-from paramid.runner import Session
-from paramid.store import Store
+from paramid import Status
+from paramid.contracts import plugins, registry
+from paramid.records.store import Store
+from paramid.running.compare import Comparison
+from paramid.running.progress import Silent
 
 PLUGIN = Path(__file__).with_name("misbehaving.py")
-registry.add_plugin(PLUGIN)
+plugins.add_plugin(PLUGIN)
 ENDINGS = registry.load(registry.target("methods", "misbehaving")).ENDINGS
 GOOD = ("spm:refine=none", "spectral-norm:refine=none", "truth", "random")
 TASK = "shallow:D=4,m=2,N=1000000"
@@ -28,10 +29,10 @@ SECONDS = float(os.environ.get("PARAMID_SECONDS", "20"))  # that two commands wr
 LIMITS = {"time_limit": 2.0, "query_limit": 1000, "memory_limit": 4000.0}
 
 
-def planned(store: Path, count: int) -> Session:
+def planned(store: Path, count: int) -> Comparison:
     methods = [f"misbehaving:how={how}" for how in ENDINGS] + list(GOOD)
     seeds = range(-(-count // len(methods)))
-    return Session.planned(methods, [TASK], seeds, store=store, workers=2, **LIMITS)
+    return Comparison.planned(methods, [TASK], seeds, store=store, workers=2, **LIMITS)
 
 
 def resident_mb() -> float:
@@ -51,13 +52,13 @@ def test_two_hundred_cells_of_every_kind(tmp_path: Path, monkeypatch: pytest.Mon
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    planned(tmp_path / "warm", 1).play(Silent())
+    planned(tmp_path / "warm", 1).run_missing(Silent())
     before = resident_mb()
     for number in range(ROUNDS):
-        session = planned(tmp_path / str(number), 200)
-        session.play(Silent())
-        records = session.results()
-        assert len(records) == len(session.cells) >= 200
+        comparison = planned(tmp_path / str(number), 200)
+        comparison.run_missing(Silent())
+        records = comparison.results()
+        assert len(records) == len(comparison.cells) >= 200
         for record in records:
             how = record.method.partition("how=")[2]
             assert record.status is ENDINGS.get(how, Status.FINISHED), record

@@ -10,9 +10,11 @@ import torch
 from torch import Tensor
 
 import paramid
-from paramid import Directions, Network, hermite, registry
-from paramid.spec import Access
-from paramid.thresholds import Thresholded, Units, coefficients, monomials, subsets
+from paramid import Directions, Network
+from paramid.contracts import registry
+from paramid.words import hermite
+from paramid.words.spec import Access
+from paramid.words.thresholds import Thresholded, Units, coefficients, monomials, subsets
 
 F64 = torch.float64
 

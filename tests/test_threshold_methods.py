@@ -10,15 +10,17 @@ import torch
 from torch import Tensor
 
 import paramid
-from paramid import Access, GiveUp, Oracle, Record, Run, hermite, registry
+from paramid import Access, GiveUp, Oracle, Record, Run
+from paramid.contracts import registry
 from paramid.methods import threshold_graph
 from paramid.methods.threshold_boundary import ThresholdBoundary
 from paramid.methods.thresholds import boundary_planes, polynomial_fit, quartic_minima, unit_fits
 from paramid.methods.thresholds import threshold_correlations as correlations
 from paramid.methods.thresholds.angle_search import firing
-from paramid.oracle import CountingOracle
-from paramid.spec import Spec
-from paramid.thresholds import Thresholded, Units
+from paramid.oracle.counting import CountingOracle
+from paramid.words import hermite
+from paramid.words.spec import Spec
+from paramid.words.thresholds import Thresholded, Units
 
 F64 = torch.float64
 

@@ -7,7 +7,7 @@ import pytest
 from benchmarks.reproduce import quadratic
 from benchmarks.reproduce.transitions import crossing, losses, rising, shares
 from paramid import Status
-from paramid.record import Record, Stage
+from paramid.records.record import Record, Stage
 
 
 def curve(c: float, a: float) -> list[tuple[float, float]]:

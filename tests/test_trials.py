@@ -5,11 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from paramid import plans, registry
-from paramid.naming import Name
-from paramid.ranking import expected_cost, standings
-from paramid.status import Status
-from paramid.trials import assisted, board, boards, entrants, spent, trials
+from paramid.contracts import registry
+from paramid.records.selection import assisted, entrants
+from paramid.running import suites
+from paramid.statistics.ranking import expected_cost, standings
+from paramid.statistics.target_costs import board, boards, spent, target_costs
+from paramid.words.naming import Name
+from paramid.words.status import Status
 from tests.records import declined, failed, grid, made
 
 TASKS = ("shallow:D=5,m=2", "shallow:D=6,m=3")
@@ -46,7 +48,7 @@ def test_the_newest_record_of_a_cell_stands_for_each_device() -> None:
 
 
 def test_the_standard_suite_puts_every_method_before_every_family() -> None:
-    cells = plans.suite("standard").cells()
+    cells = suites.suite("standard").cells()
     for group, names in (("methods", [c.method for c in cells]), ("tasks", [c.task for c in cells])):
         missing = set(registry.BUILT_IN[group]) - {Name.parse(name).base for name in names}
         assert not missing, f"harness/suites/standard.toml lacks {', '.join(sorted(missing))}"
@@ -62,7 +64,7 @@ def test_assistance_is_read_from_the_name() -> None:
 
 def test_missing_seeds_cost_the_most_that_anybody_spent() -> None:
     records = [made("a", seed=0), made("b", seed=0, seconds=4.0), made("b", seed=1, seconds=8.0)]
-    table = trials(entrants(records), "seconds")
+    table = target_costs(entrants(records), "seconds")
     assert table.spent.shape == (2, 1, 2, 3)
     assert table.spent[0, 0, 1].tolist() == [8.0] * 3
     assert not table.hit[0, 0, 1].any()
@@ -71,29 +73,29 @@ def test_missing_seeds_cost_the_most_that_anybody_spent() -> None:
 
 def test_tasks_that_all_decline_are_on_no_board() -> None:
     records = [made("a", TASKS[0]), declined(method="a", task=TASKS[1]), made("b", TASKS[0])]
-    assert trials(entrants(records), "seconds").tasks == TASKS[:1]
-    alone = trials(entrants([declined(method="a")]), "seconds")
+    assert target_costs(entrants(records), "seconds").tasks == TASKS[:1]
+    alone = target_costs(entrants([declined(method="a")]), "seconds")
     assert (alone.tasks, standings(alone)) == ((), [])
-    assert standings(trials({}, "seconds")) == []
+    assert standings(target_costs({}, "seconds")) == []
 
 
 def test_failures_are_worst_and_ties_share_a_place() -> None:
     records = grid({"a": 1e-9, "b": 1e-9}, TASKS)
     records += [failed(method="c", task=t, seed=s) for t in TASKS for s in range(3)]
-    placed = {s.method: s for s in standings(trials(entrants(records), "seconds"))}
+    placed = {s.method: s for s in standings(target_costs(entrants(records), "seconds"))}
     assert placed["a"].rank == placed["b"].rank == 1.5
     assert placed["a"].group == placed["b"].group == 1
     assert (placed["c"].score, placed["c"].rank, placed["c"].group) == (0.0, 3.0, 2)
 
 
 def test_one_seed_of_one_task_is_enough() -> None:
-    placed = standings(trials(entrants([made("a", error=1e-9), made("b", error=1e-3)]), "seconds"))
+    placed = standings(target_costs(entrants([made("a", error=1e-9), made("b", error=1e-3)]), "seconds"))
     assert [s.method for s in placed] == ["a", "b"]
     assert not any(math.isnan(v) for s in placed for v in (s.score, *s.score_interval, *s.rank_interval))
 
 
 def test_an_order_of_records_changes_nothing() -> None:
     records = grid({"a": 1e-9, "b": 1e-5}, TASKS)
-    one, two = (trials(entrants(r), "queries") for r in (records, records[::-1]))
+    one, two = (target_costs(entrants(r), "queries") for r in (records, records[::-1]))
     assert one.methods == two.methods
     assert np.array_equal(one.spent, two.spent)

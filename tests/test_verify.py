@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from paramid import agreement, bundles, plans, verification
-from paramid.bundles import Refused, pack, unpack
 from paramid.cli import main
-from paramid.plans import Cell
-from paramid.record import Record
-from paramid.status import Status
-from paramid.verification import verify
+from paramid.records import agreement, bundles, keys
+from paramid.records.bundles import Refused, pack, unpack
+from paramid.records.record import Record
+from paramid.running import verification
+from paramid.running.cell import Cell, plan_cell
+from paramid.running.verification import verify
+from paramid.words.status import Status
 from tests.records import declined, failed, made
 
 TASK = "shallow:D=5,m=2"
@@ -23,7 +24,7 @@ TASK = "shallow:D=5,m=2"
 
 def real(seed: int = 0, error: float = 1e-5, method: str = "spm", **told: object) -> Record:
     """A record with the key that its cell has here."""
-    cell = plans.cell(method, TASK, seed=seed, time_limit=30.0)
+    cell = plan_cell(method, TASK, seed=seed, time_limit=30.0)
     return made(method, TASK, seed, error, key=cell.key(), budget=cell.budget, **told)
 
 
@@ -116,7 +117,7 @@ def test_a_bundle_is_the_same_bytes_and_comes_back(tmp_path: Path) -> None:
     (tmp_path / "b.zip").write_bytes(packed)
     bundle = unpack(tmp_path / "b.zip")
     assert list(bundle.records.values()) == records
-    assert bundle.manifest["methods"]["spm"]["source"] == bundles.identity("methods", "spm")["source"]
+    assert bundle.manifest["methods"]["spm"]["source"] == keys.identity("methods", "spm")["source"]
     assert bundles.sources(bundle) == []
 
 

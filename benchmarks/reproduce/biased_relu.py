@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from statistics import median
 
 from benchmarks.reproduce.pages import ENDED, SECONDS, Page, Section, by_task, grid, option, share, slope
-from paramid.naming import Name
-from paramid.record import Record
+from paramid.records.record import Record
+from paramid.words.naming import Name
 
 LEARNT = 0.3  # above, errors do not yet fall like a power of N
 ROUNDING = 1e-9  # below, they fall no longer

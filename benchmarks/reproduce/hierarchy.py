@@ -18,8 +18,8 @@ from benchmarks.reproduce.pages import (
     option,
     slope,
 )
-from paramid.naming import Name
-from paramid.record import Record
+from paramid.records.record import Record
+from paramid.words.naming import Name
 
 GAP, DEPTH, KERNEL = "densenet-als:N=8000,passes=3", "densenet-lm:N=5000", "kernel"
 PASSES = ("layer 2 alone", "refitted, features uncorrected", "distilled once", "twice", "three times")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from statistics import median
 
 from benchmarks.reproduce.pages import ENDED, QUERIES, SECONDS, Column, Page, Section, by_task, middle, option, slope
-from paramid.record import Record
+from paramid.records.record import Record
 
 STATEMENTS = """f(x) = P(X_1, …, X_m), X_i = u(⟨w_i, x⟩ − t), T_k = E[f He_k], u_k = E[u(z − t) He_k(z)].
 

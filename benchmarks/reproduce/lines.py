@@ -3,9 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from paramid import svg
-from paramid.charts import LEFT, RIGHT, TOP, WIDTH, Scale, axes, legend, shown, styles
-from paramid.naming import UsageError
+from paramid.pictures import svg
+from paramid.pictures.axes import LEFT, RIGHT, TOP, WIDTH, Scale, axes, legend, styles
+from paramid.records.number_format import shown
+from paramid.words.naming import UsageError
 
 BOTTOM = TOP + 230
 Series = Mapping[str, Sequence[tuple[float, float]]]

@@ -6,11 +6,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 
-from paramid import plans, provenance
-from paramid.naming import Name, UsageError
-from paramid.progress import Lines
-from paramid.record import Record
-from paramid.runner import Session
+from paramid.records import provenance
+from paramid.records.record import Record
+from paramid.running import suites
+from paramid.running.compare import Comparison
+from paramid.running.progress import Lines
+from paramid.words.naming import Name, UsageError
 
 Cell = Callable[[list[Record]], str]
 Column = tuple[str, Cell]
@@ -39,9 +40,9 @@ class Page:
 
 def played(suite: str, store: Path, workers: int | None = None) -> Records:
     """The records of a suite; what the store holds is not run again."""
-    session = Session.planned((), (), (), suite=suite, store=store, workers=workers)
-    session.play(Lines())
-    return session.results()
+    comparison = Comparison.planned((), (), (), suite=suite, store=store, workers=workers)
+    comparison.run_missing(Lines())
+    return comparison.results()
 
 
 def write(page: Page, made: Mapping[str, Records], folder: Path) -> Iterator[Path]:
@@ -79,7 +80,7 @@ def lines(page: Page, made: Mapping[str, Records]) -> Iterator[str]:
     for suite, records in made.items():
         section = page.sections[suite]
         yield from ("", f"## {section.title}", "")
-        yield f"`paramid compare --suite {suite}`: {plans.suite(suite).about}."
+        yield f"`paramid compare --suite {suite}`: {suites.suite(suite).about}."
         yield ""
         yield from section.text(records)
         for number, (caption, draw) in enumerate(section.figures.items(), 1):

@@ -19,8 +19,8 @@ from benchmarks.reproduce.pages import (
     middle,
     option,
 )
-from paramid.figures import curves
-from paramid.record import Record
+from paramid.pictures.curves import curves
+from paramid.records.record import Record
 
 # Rauchensteiner 2023, Tables 4.2 (numerical) and 4.3 (exact): Δ, then the largest error of a direction by layer.
 Row = tuple[float, ...]

@@ -19,8 +19,8 @@ from benchmarks.reproduce.pages import (
     option,
 )
 from benchmarks.reproduce.transitions import Points, crossing, losses, rising, shares
-from paramid.naming import Name, UsageError
-from paramid.record import Record
+from paramid.records.record import Record
+from paramid.words.naming import Name, UsageError
 
 TEACHERS, STARTS = 10, 10
 PANELS = {  # title: axis, what else the task's name says, the paper's crossing

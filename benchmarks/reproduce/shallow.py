@@ -23,9 +23,10 @@ from benchmarks.reproduce.pages import (
     option,
     slope,
 )
-from paramid.figures import curves, scaling
-from paramid.phase_map import phase_map
-from paramid.record import Record
+from paramid.pictures.curves import curves
+from paramid.pictures.phase_map import phase_map
+from paramid.pictures.scaling import scaling
+from paramid.records.record import Record
 
 # Rauchensteiner 2023, Table 3.2: seconds to weights and first shifts on a Tesla P100.
 BETAS = (0.5, 0.75, 1.0, 1.25, 1.5, 1.75, 1.875, 1.9375, 2.0)

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
 
-from paramid import svg
-from paramid.charts import LEFT, RIGHT, TOP, WIDTH, Scale, Style, axes, heading, legend, shown, stacked, styles
+from paramid.pictures import svg
+from paramid.pictures.axes import LEFT, RIGHT, TOP, WIDTH, Scale, Style, axes, heading, legend, stacked, styles
+from paramid.records.number_format import shown
 
 Points = Sequence[tuple[float, float]]
 BOTTOM = TOP + 150

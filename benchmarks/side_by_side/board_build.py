@@ -11,10 +11,10 @@ from dataclasses import replace
 from itertools import cycle, pairwise, product
 from pathlib import Path
 
-from paramid import published
 from paramid.board import site
 from paramid.board.summary import Summary
-from paramid.record import Record
+from paramid.records import published
+from paramid.records.record import Record
 
 PUBLISHED = Path(__file__).parents[2] / published.FOLDER
 TASKS = [f"shallow:D={d},m={m}" for d in range(5, 25) for m in range(1, 6)]

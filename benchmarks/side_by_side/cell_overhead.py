@@ -7,15 +7,15 @@ import os
 import time
 from statistics import median
 
-from paramid.plans import cell
-from paramid.supervisor import Forkserver
+from paramid.running.cell import plan_cell
+from paramid.running.supervisor import Supervisor
 
 COUNT = 50
 
 
-def supervised(server: Forkserver) -> float:
+def supervised(server: Supervisor) -> float:
     """Seconds from asking for a trivial cell to its record."""
-    planned = cell("truth", "shallow:D=2,m=1", seed=0, judge_inputs=1)
+    planned = plan_cell("truth", "shallow:D=2,m=1", seed=0, judge_inputs=1)
     begin = time.perf_counter()
     server.run(planned, "key", {})
     return time.perf_counter() - begin
@@ -32,7 +32,7 @@ def bare() -> float:
 
 def main() -> None:
     """Print both medians and their difference."""
-    with Forkserver(threads=1) as server:
+    with Supervisor(threads=1) as server:
         supervised(server)
         pairs = [(supervised(server), bare()) for _ in range(COUNT)]
     cells, forks = (median(column) for column in zip(*pairs, strict=True))

@@ -21,7 +21,7 @@ from paramid.methods.spans import power_ascent, sphere_search
 from paramid.methods.spans.subspace import Projector
 from paramid.methods.sphere_lm import SphereLM
 from paramid.methods.spm import SubspacePowerMethod
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 
 CLOSE = 1e-2
 SHARE = 50  # starts in a turn

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from paramid import Run
-from paramid.judging import score_directions, span_of_squares
+from paramid.judging.spans_and_directions import score_directions, span_of_squares
 from paramid.methods.spans import power_ascent, sphere_search, subspace
 from paramid.methods.spans.subspace import Projector
 from paramid.methods.sphere_lm import SphereLM

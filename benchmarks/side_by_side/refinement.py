@@ -10,9 +10,9 @@ from collections import deque
 import torch
 
 from paramid import Access, GiveUp, Network, Run, task
-from paramid.judging import score_network
+from paramid.judging.aligned_networks import score_network
 from paramid.methods.refinement import joint_refinement
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 
 
 def off(teacher: Network, size: float, run: Run) -> Network:

@@ -12,7 +12,7 @@ from torch import Tensor
 
 from paramid import Access, Run, run, task
 from paramid.methods.thresholds import angle_search, boundary_planes
-from paramid.oracle import CountingOracle
+from paramid.oracle.counting import CountingOracle
 
 
 def tilted(w: Tensor, angle: float, randomness: Run) -> Tensor:

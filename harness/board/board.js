@@ -1,4 +1,4 @@
-// The first page's filters, sorting and permalinks. Ranks are recomputed as harness/ranking.py computes them.
+// The first page's filters, sorting and permalinks. Ranks are recomputed as harness/statistics/ranking.py computes them.
 (() => {
   "use strict";
   const { targets, ceiling, methods, tasks, boards } = window.PARAMID;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paramid.board.markup import escaped, tag
 from paramid.board.summary import SIZES, Summary, family, size
-from paramid.trials import KINDS
+from paramid.statistics.target_costs import KINDS
 
 
 def controls(summary: Summary) -> str:

@@ -12,10 +12,11 @@ from datetime import UTC, datetime
 from importlib.resources import files
 from itertools import groupby, pairwise
 
-from paramid import svg
 from paramid.board.markup import escaped, table, tag
-from paramid.charts import LEFT, RIGHT, TOP, WIDTH, Scale, Style, heading, shown, styles
-from paramid.commits import Commit, Curve
+from paramid.pictures import svg
+from paramid.pictures.axes import LEFT, RIGHT, TOP, WIDTH, Scale, Style, heading, styles
+from paramid.records.number_format import shown
+from paramid.statistics.asv_results import Commit, Curve
 
 TITLE = "Over commits"
 QUANTITIES = {

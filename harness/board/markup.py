@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Iterable
 
-from paramid.svg import FORBIDDEN
+from paramid.pictures.svg import FORBIDDEN
 
 
 def escaped(words: object) -> str:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from itertools import groupby
 
-from paramid.agreement import near
 from paramid.board.markup import broken, escaped, region, tag
 from paramid.board.standings import badges
-from paramid.board.summary import MARKS, Cell, Summary, family
-from paramid.charts import shown
-from paramid.naming import Name
-from paramid.selection import said
-from paramid.trials import KINDS
+from paramid.board.summary import MARKS, Result, Summary, family
+from paramid.records.agreement import near
+from paramid.records.number_format import shown
+from paramid.records.quantities import said
+from paramid.statistics.target_costs import KINDS
+from paramid.words.naming import Name
 
 
 def matrix(summary: Summary, methods: dict[str, str], tasks: dict[str, str]) -> str:
@@ -74,7 +74,7 @@ def _head(summary: Summary, name: str, url: str) -> str:
 
 def _row(summary: Summary, place: int, methods: dict[str, str], tasks: dict[str, str], *, first: bool) -> str:
     task = summary.tasks[place]
-    cells = [summary.cells.get((name, task)) for name in summary.columns]
+    cells = [summary.results.get((name, task)) for name in summary.columns]
     best = min((c.error for c in cells if c and c.identified), default=math.inf)
     drawn = (
         _cell(cell, methods, tasks[task], best, (name, task) in summary.flagged)
@@ -91,7 +91,7 @@ def task_words(task: str) -> str:
     return f"<b>{escaped(name.base)}</b> {told}"
 
 
-def _cell(cell: Cell | None, methods: dict[str, str], task_url: str, best: float, flagged: bool) -> str:
+def _cell(cell: Result | None, methods: dict[str, str], task_url: str, best: float, flagged: bool) -> str:
     if cell is None:
         return "<td></td>"
     if cell.state == "declined":
@@ -128,7 +128,7 @@ def shown_error(value: float) -> str:
     )
 
 
-def words(cell: Cell) -> str:
+def words(cell: Result) -> str:
     """A cell in one sentence."""
     if cell.state == "declined":
         return f"declined: {cell.reason}"

@@ -6,18 +6,21 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from paramid.board import results, sources
-from paramid.board.drawings import within
+from paramid.board import result_tables
+from paramid.board.inline_drawings import within
 from paramid.board.markup import escaped, link, region, table, tag
 from paramid.board.matrix import task_words
 from paramid.board.standings import badges, bar, rank
-from paramid.board.summary import Cell, Summary, family
-from paramid.figures import UNITS, curves, scaling
-from paramid.naming import UsageError
-from paramid.phase_map import phase_map
-from paramid.record import Record
-from paramid.selection import identified, varying
-from paramid.trials import KINDS, declared
+from paramid.board.summary import Result, Summary, family
+from paramid.contracts import sources
+from paramid.pictures.curves import curves
+from paramid.pictures.panels import varying
+from paramid.pictures.phase_map import phase_map
+from paramid.pictures.scaling import scaling
+from paramid.records.quantities import UNITS, identified
+from paramid.records.record import Record
+from paramid.statistics.target_costs import KINDS, declared
+from paramid.words.naming import UsageError
 
 MOST_LINES = 7  # in a figure: as many as have a colour and a dash of their own
 
@@ -44,7 +47,7 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
             _facts(facts),
             _places(summary, name),
             tag("h2", "Before each task"),
-            results.cells(
+            result_tables.cells(
                 cells,
                 lambda c: tag("a", task_words(c.task), href=tasks[c.task], id=slugs[c.task]),
                 lambda c: c.task,
@@ -58,7 +61,7 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
             ),
             _phases(records),
             tag("h2", "Every seed"),
-            results.seeds(summary, cells),
+            result_tables.seeds(summary, cells),
         ]
     )
 
@@ -77,7 +80,7 @@ def task(summary: Summary, name: str, methods: dict[str, str], home: str) -> str
             tag("h1", escaped(name)),
             tag("p", f"Identified by: <b>{escaped(solved)}</b>.", class_="lead"),
             tag("h2", "Who solves it"),
-            results.cells(
+            result_tables.cells(
                 cells,
                 lambda c: link(c.entrant, methods[c.entrant]),
                 lambda c: c.entrant,
@@ -150,17 +153,17 @@ def _places(summary: Summary, name: str) -> str:
     return table(f"Place among {KINDS[str(kind)]}, with 95 % intervals", ("cost", "rank", "group", "score"), rows)
 
 
-def _solved(cells: Sequence[Cell]) -> list[Cell]:
+def _solved(cells: Sequence[Result]) -> list[Result]:
     """As many cells as a figure holds: those with the smallest errors, in order."""
     kept = sorted((c for c in cells if _has_claims(c)), key=lambda c: c.error)[:MOST_LINES]
     return [c for c in cells if c in kept]
 
 
-def _drawable(cells: Sequence[Cell]) -> int:
+def _drawable(cells: Sequence[Result]) -> int:
     return sum(map(_has_claims, cells))
 
 
-def _has_claims(cell: Cell) -> bool:
+def _has_claims(cell: Result) -> bool:
     return any(r.claims for r in cell.records)
 
 

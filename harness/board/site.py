@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from paramid.board import data, drawings, filters, history, matrix, notes, pages, standings
+from paramid.board import data_files, definitions, filters, history, inline_drawings, matrix, pages, standings
 from paramid.board.markup import escaped, link, slim, slugs, tag
 from paramid.board.summary import Summary, family
-from paramid.trials import KINDS
+from paramid.statistics.target_costs import KINDS
 
 TITLE = "Who can recover a network's weights, how exactly, and at what cost?"
 ICON = (
@@ -48,18 +48,18 @@ def build(summary: Summary, over_commits: str = "") -> dict[str, bytes]:
             _front(summary, methods, tasks, families, bool(over_commits)),
             scripts=FRONT if summary.records else (),
         ),
-        "definitions.html": page("Definitions", notes.definitions(summary)),
-        "provenance.html": page("Provenance", notes.provenance(summary)),
-        "leaderboard.json": data.as_json(summary),
-        "leaderboard.csv": data.as_csv(summary),
+        "definitions.html": page("Definitions", definitions.definitions(summary)),
+        "provenance.html": page("Provenance", definitions.provenance(summary)),
+        "leaderboard.json": data_files.as_json(summary),
+        "leaderboard.csv": data_files.as_csv(summary),
         "icon.svg": ICON,
-        "data.js": data.script(summary, methods),
+        "data.js": data_files.script(summary, methods),
         **{
             name: files("paramid.board").joinpath(name).read_text(encoding="utf-8")
             for name in ("style.css", "board.js", "copy.js")
         },
     }
-    made["style.css"] += drawings.sheet()
+    made["style.css"] += inline_drawings.sheet()
     if over_commits:
         made["history.html"] = page(history.TITLE, over_commits)
     for name, url in methods.items():
@@ -106,7 +106,9 @@ def page(title: str, body: str, *, depth: int = 0, scripts: Sequence[str] = ()) 
 def _front(
     summary: Summary, methods: dict[str, str], tasks: dict[str, str], families: dict[str, str], over_commits: bool
 ) -> str:
-    hero = tag("div", tag("h1", escaped(TITLE)), tag("p", LEAD, class_="lead"), notes.facts(summary), class_="hero")
+    hero = tag(
+        "div", tag("h1", escaped(TITLE)), tag("p", LEAD, class_="lead"), definitions.facts(summary), class_="hero"
+    )
     last = tag("p", link("Errors and times over commits", "history.html"), class_="note") if over_commits else ""
     if not summary.records:
         return hero + tag("h2", "Standings", id="standings") + tag("p", NOTHING, id="cells") + last
@@ -114,7 +116,7 @@ def _front(
     listed = " ".join(link(name, url) for name, url in families.items())
     parts = [
         hero,
-        notes.reading(),
+        definitions.reading(),
         filters.controls(summary),
         tag("h2", "Standings", id="standings"),
         tag("p", "A board for each kind of access. The dot is the score, the band its 95 % interval, as is what stands "

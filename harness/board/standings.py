@@ -8,14 +8,17 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from paramid import ranking, svg
-from paramid.board.drawings import within
+from paramid.board.inline_drawings import within
 from paramid.board.markup import broken, escaped, hidden, region, tag
 from paramid.board.summary import Summary, tally
-from paramid.charts import GRID, LEFT, RIGHT, TOP, WIDTH, Scale, shown, styles
-from paramid.ranking import CEILING, TARGETS, Standing, Trials
-from paramid.trials import COST_KINDS, KINDS, assisted
-from paramid.uncertainty import Interval, wilson
+from paramid.pictures import svg
+from paramid.pictures.axes import GRID, LEFT, RIGHT, TOP, WIDTH, Scale, styles
+from paramid.records.number_format import shown
+from paramid.records.selection import assisted
+from paramid.statistics import ranking
+from paramid.statistics.intervals import Interval, wilson
+from paramid.statistics.ranking import CEILING, TARGETS, Standing, TargetCosts
+from paramid.statistics.target_costs import COST_KINDS, KINDS
 
 OVER = {"seconds": "seconds", "queries": "rows of the teacher"}
 ABOUT = {
@@ -37,26 +40,26 @@ def section(summary: Summary, kind: str, urls: dict[str, str]) -> str:
         tag("p", escaped(ABOUT[kind]), class_="about"),
         *tables,
         tag("p", class_="recomputed", aria_live="polite"),
-        tag("details", tag("summary", "Performance profile"), _profile(summary.trials[kind]["seconds"])),
+        tag("details", tag("summary", "Performance profile"), _profile(summary.target_costs[kind]["seconds"])),
         class_="board",
         data_kind=kind,
     )
 
 
 def _table(summary: Summary, kind: str, over: str, urls: dict[str, str]) -> str:
-    placed, trials = summary.standings[kind][over], summary.trials[kind][over]
+    placed, target_costs = summary.standings[kind][over], summary.target_costs[kind][over]
     head = "".join(
         tag("th", hidden("share of runs within ") + escaped(words) if words[0] == "≤" else escaped(words), scope="col")
         for words in HEAD
     )
     bodies = [
-        tag("tbody", _heading(number, len(placed)), *(_row(summary, s, trials, urls) for s in group))
+        tag("tbody", _heading(number, len(placed)), *(_row(summary, s, target_costs, urls) for s in group))
         for number, group in groupby(placed, key=lambda s: s.group)
     ]
     if not placed:
         bodies = [tag("tbody", tag("tr", tag("td", "Nothing ranked.", colspan=len(HEAD))))]
     caption = f"Standings, {KINDS[kind]}, cost in {OVER[over]}"
-    words = tag("caption", f"Cost in {escaped(OVER[over])}; {len(trials.tasks)} tasks")
+    words = tag("caption", f"Cost in {escaped(OVER[over])}; {len(target_costs.tasks)} tasks")
     whole = tag("table", words, tag("thead", tag("tr", head)), *bodies, class_="standings")
     return region(caption, whole, data_over=over)
 
@@ -68,11 +71,11 @@ def _heading(group: int, methods: int) -> str:
     return tag("tr", tag("th", f"{words}", colspan=len(HEAD), scope="rowgroup"), class_="group")
 
 
-def _row(summary: Summary, placed: Standing, trials: Trials, urls: dict[str, str]) -> str:
+def _row(summary: Summary, placed: Standing, target_costs: TargetCosts, urls: dict[str, str]) -> str:
     name = placed.method
-    at = trials.methods.index(name)
-    there = ~np.isnan(trials.spent[at, :, :, 0])
-    reached = [(int(trials.hit[at, :, :, t].sum()), int(there.sum())) for t in range(len(TARGETS))]
+    at = target_costs.methods.index(name)
+    there = ~np.isnan(target_costs.spent[at, :, :, 0])
+    reached = [(int(target_costs.hit[at, :, :, t].sum()), int(there.sum())) for t in range(len(TARGETS))]
     found = tally(summary.of(name))
     return tag(
         "tr",
@@ -115,21 +118,21 @@ def badges(summary: Summary, name: str) -> str:
         ("assisted", "is told what no method should know") if assisted(method) else None,
         (device, "ran there") if device else None,
     ]
-    checked = summary.checked(summary.of(name))
+    checked = summary.verdict_on(summary.of(name))
     if checked != "unverified":
         told.append((checked, "some of its cells were run again"))
     return "".join(f" {tag('span', escaped(t[0]), class_=f'badge {t[0]}', title=t[1])}" for t in told if t)
 
 
-def _profile(trials: Trials) -> str:
+def _profile(target_costs: TargetCosts) -> str:
     """ρ over the factor τ, as SVG."""
     height, points = PROFILE
     bottom = TOP + height
     factors = np.geomspace(1, CEILING, points)
     x = Scale(1.0, CEILING, LEFT, RIGHT)
-    costs = ranking.expected_cost(trials.spent, trials.hit)
+    costs = ranking.expected_cost(target_costs.spent, target_costs.hit)
     lines = ranking.profile(costs, [float(f) for f in factors]) if costs.size else np.zeros((0, points))
-    looks, drawn = styles(trials.methods), []
+    looks, drawn = styles(target_costs.methods), []
     for part in (0.0, 0.5, 1.0):
         y = bottom - part * height
         drawn += [svg.path([(LEFT, y), (RIGHT, y)], **GRID)]
@@ -140,15 +143,16 @@ def _profile(trials: Trials) -> str:
     words = "τ: at most so many times the cost of the best"
     drawn += [svg.text(words, (LEFT + RIGHT) / 2, bottom + 29, text_anchor="middle")]
     drawn += [svg.text("share of tasks and targets", LEFT, 12.0)]
-    for i, (name, line) in enumerate(zip(trials.methods, lines, strict=True)):
+    for i, (name, line) in enumerate(zip(target_costs.methods, lines, strict=True)):
         look, y = looks[name], bottom + 48 + 16 * i
         corners = [(x(float(f)), bottom - float(v) * height) for f, v in zip(factors, line, strict=True)]
         key = [look.line([(LEFT, y), (LEFT + 34, y)], width=2), svg.text(name, LEFT + 42, y + 4)]
         drawn += [svg.titled(name, look.line(corners, width=2), *key)]
     about = "; ".join(
-        f"{n}: {line[0]:.0%} at τ = 1, {line[-1]:.0%} at 1000" for n, line in zip(trials.methods, lines, strict=True)
+        f"{n}: {line[0]:.0%} at τ = 1, {line[-1]:.0%} at 1000"
+        for n, line in zip(target_costs.methods, lines, strict=True)
     )
-    whole = bottom + 44 + 16 * len(trials.methods)
+    whole = bottom + 44 + 16 * len(target_costs.methods)
     return within(svg.document(WIDTH, whole, *drawn, label="Performance profile, cost in seconds", about=about))
 
 

@@ -8,17 +8,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from paramid import agreement
-from paramid.board import sources
-from paramid.figures import cost
-from paramid.naming import Name
-from paramid.published import DISPUTED, VERIFIED, Verdict, fingerprint
-from paramid.ranking import Standing, Trials, standings
-from paramid.record import Record
-from paramid.selection import endings, error, identified, options, order
-from paramid.status import BROKEN, Status
-from paramid.trials import COST_KINDS, Entrants, boards, entrants, trials
-from paramid.uncertainty import Interval, median, median_interval, wilson
+from paramid.contracts import sources
+from paramid.records import agreement
+from paramid.records.published import DISPUTED, VERIFIED, Verdict, fingerprint
+from paramid.records.quantities import cost, endings, error, identified
+from paramid.records.record import Record
+from paramid.records.selection import Entrants, entrants, options, order
+from paramid.statistics.intervals import Interval, median, median_interval, wilson
+from paramid.statistics.ranking import Standing, TargetCosts, standings
+from paramid.statistics.target_costs import COST_KINDS, boards, target_costs
+from paramid.words.naming import Name
+from paramid.words.status import BROKEN, Status
 
 SIZES = {"below 10": 10, "10 to 19": 20, "20 to 49": 50, "50 and more": math.inf}  # of the input
 MARKS = {
@@ -29,7 +29,7 @@ WORDS = {Status.TIMED_OUT: "timed out", Status.BUDGET_SPENT: "timed out", Status
 
 
 @dataclass(frozen=True)
-class Cell:
+class Result:
     """A method before a task: what its seeds came to."""
 
     entrant: str
@@ -123,14 +123,16 @@ class Summary:
         for name, ours in self.entrants.items():
             for r in ours:
                 grouped[name, r.task].append(r)
-        self.cells = {
-            key: Cell(*key, tuple(ours), tuple(v for r in ours if (v := self.verdict(r))))
+        self.results = {
+            key: Result(*key, tuple(ours), tuple(v for r in ours if (v := self.verdict(r))))
             for key, ours in grouped.items()
         }
-        self.tasks = tuple(sorted({task for _, task in self.cells}, key=order))
-        self.trials = {kind: {over: self._trials(kind, over) for over in COST_KINDS} for kind in self.boards}
+        self.tasks = tuple(sorted({task for _, task in self.results}, key=order))
+        self.target_costs = {
+            kind: {over: self._target_costs(kind, over) for over in COST_KINDS} for kind in self.boards
+        }
         self.standings: dict[str, dict[str, list[Standing]]] = {
-            kind: {over: standings(made) for over, made in both.items()} for kind, both in self.trials.items()
+            kind: {over: standings(made) for over, made in both.items()} for kind, both in self.target_costs.items()
         }
 
     @property
@@ -148,18 +150,18 @@ class Summary:
         """`verified`, `disputed`, or None where nobody ran it again."""
         return self.verdicts.get(id(record))
 
-    def checked(self, cells: Iterable[Cell]) -> str:
+    def verdict_on(self, cells: Iterable[Result]) -> str:
         """What became of those that were run again, in a word."""
         found = [v for cell in cells for v in cell.verdicts]
         return DISPUTED if DISPUTED in found else VERIFIED if found else "unverified"
 
-    def of(self, entrant: str) -> list[Cell]:
+    def of(self, entrant: str) -> list[Result]:
         """The cells of an entrant, tasks in order."""
-        return [self.cells[entrant, task] for task in self.tasks if (entrant, task) in self.cells]
+        return [self.results[entrant, task] for task in self.tasks if (entrant, task) in self.results]
 
-    def before(self, task: str) -> list[Cell]:
+    def before(self, task: str) -> list[Result]:
         """The cells of a task, best first."""
-        ours = [self.cells[name, task] for name in self.columns if (name, task) in self.cells]
+        ours = [self.results[name, task] for name in self.columns if (name, task) in self.results]
         return sorted(ours, key=lambda c: (-c.identified / len(c.records), c.error, c.seconds))
 
     @cached_property
@@ -177,20 +179,20 @@ class Summary:
     def pairs(self) -> list[Pair]:
         """Cells of one method and task on two devices."""
         found = []
-        for (name, task), there in self.cells.items():
+        for (name, task), there in self.results.items():
             method, _, device = name.partition(" on ")
-            if device and (here := self.cells.get((method, task))):
+            if device and (here := self.results.get((method, task))):
                 found.append(Pair(method, task, (here.error, there.error), _differ(here, there)))
         return found
 
     def _prints(self, wanted: bool) -> Iterable[tuple[Record, str]]:
         return ((r, fingerprint(r)) for r in self.records) if wanted else ()
 
-    def _trials(self, kind: str, over: str) -> Trials:
-        return trials({n: ours for n, ours in self.boards[kind].items() if n not in self.disputed}, over)
+    def _target_costs(self, kind: str, over: str) -> TargetCosts:
+        return target_costs({n: ours for n, ours in self.boards[kind].items() if n not in self.disputed}, over)
 
 
-def _differ(here: Cell, there: Cell) -> str | None:
+def _differ(here: Result, there: Result) -> str | None:
     """The first seed of two devices that tells another story."""
     seeds = {r.seed: r for r in there.records}
     for r in here.records:
@@ -219,7 +221,7 @@ def size(task: str) -> str:
     return next((words for words, most in SIZES.items() if d < most), "unknown")
 
 
-def tally(cells: Iterable[Cell]) -> tuple[int, int]:
+def tally(cells: Iterable[Result]) -> tuple[int, int]:
     """Seeds identified, and seeds, of cells that were not declined."""
     runs = [c for c in cells if c.state != "declined"]
     return sum(c.identified for c in runs), sum(len(c.records) for c in runs)

@@ -1,6 +1,6 @@
 """The commands, one module each: its docstring is its help; an example, its arguments, and what it does.
 
-Nothing heavy is imported before a command does something.
+Nothing heavy is imported before a command does something. Imports any folder; `cli` alone imports this one.
 """
 
 from collections.abc import Callable

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from paramid.commands import DONE, FAILED, Add
 from paramid.commands.arguments import warn
-from paramid.naming import UsageError
+from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid board --out leaderboard/site"
 
@@ -21,10 +21,12 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid import commits, published, verification
-    from paramid.board import data, history, site
+    from paramid.board import data_files, history, site
     from paramid.board.summary import Summary
-    from paramid.store import Store
+    from paramid.records import published
+    from paramid.records.store import Store
+    from paramid.running import verification
+    from paramid.statistics import asv_results
 
     if options.store is not None and options.records is not None:
         raise UsageError("--store and --records were both given; one of them was wanted")
@@ -44,8 +46,8 @@ def act(options: argparse.Namespace) -> int:
         problems = any(v.verdict == published.DISPUTED for v in found.verdicts)
         if options.store is None:
             published.append(found.lines(), folder, f"{published.name()}-audit")
-    over_commits = history.body(commits.read(options.history)) if options.history else ""
+    over_commits = history.body(asv_results.read(options.history)) if options.history else ""
     made = site.build(Summary(source.records.values(), verdicts, source.refused), over_commits)
     site.write(made, options.out)
-    print(f"wrote {options.out / 'index.html'} from {len(source.records):,} records ({data.sizes(made)})")
+    print(f"wrote {options.out / 'index.html'} from {len(source.records):,} records ({data_files.sizes(made)})")
     return FAILED if problems else DONE

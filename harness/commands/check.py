@@ -15,7 +15,7 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid.checking import check
+    from paramid.authoring.check import check
 
     checked = check(options.method, tell=warn)
     print(checked)

@@ -2,11 +2,11 @@
 
 import argparse
 
-from paramid import tables
 from paramid.commands import DONE, FAILED, Add
 from paramid.commands import arguments as common
-from paramid.naming import whole
-from paramid.status import BROKEN
+from paramid.records import tables
+from paramid.words.naming import whole
+from paramid.words.status import BROKEN
 
 EXAMPLE = "paramid compare --methods spm spectral-norm --tasks shallow:D=10,m=5 --seeds 2"
 
@@ -27,10 +27,10 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid.progress import Lines
-    from paramid.runner import Session
+    from paramid.running.compare import Comparison
+    from paramid.running.progress import Lines
 
-    session = Session.planned(
+    comparison = Comparison.planned(
         options.methods,
         options.tasks,
         range(whole("--seeds", options.seeds, 1)),
@@ -41,10 +41,10 @@ def act(options: argparse.Namespace) -> int:
         fresh=options.fresh,
         **{n: getattr(options, n) for n in ("device", *common.LIMITS)},
     )
-    session.play(Lines())
-    records = session.results()
-    for note in dict.fromkeys(session.notes):
+    comparison.run_missing(Lines())
+    records = comparison.results()
+    for note in dict.fromkeys(comparison.notes):
         common.warn(note)
     print(tables.render(tables.rows(records), options.format), end="")
-    complete = len(records) == len(session.cells)
+    complete = len(records) == len(comparison.cells)
     return DONE if complete and not any(r.status in BROKEN for r in records) else FAILED

@@ -2,8 +2,9 @@
 
 import argparse
 
-from paramid import plans, registry
 from paramid.commands import DONE, Add
+from paramid.contracts import registry, sources
+from paramid.running import suites
 
 EXAMPLE = "paramid list methods"
 
@@ -21,21 +22,21 @@ def act(options: argparse.Namespace) -> int:
     for group in ("methods", "tasks"):
         if options.what in (None, group):
             print(f"{group}:")
-            listed = registry.entries(group)
+            listed = sources.entries(group)
             for entry in listed:
                 needs = f"  [{', '.join(entry.access)}]" if entry.access else ""
                 print(f"  {entry.name:<{max(len(e.name) for e in listed)}}  {entry.doc}{needs}")
     if options.what in (None, "suites"):
         print("suites:")
-        for name, suite in plans.suites().items():
+        for name, suite in suites.suites().items():
             print(f"  {name}  (version {suite.version}) {suite.about}")
     return DONE
 
 
 def list_pairs() -> int:
     """Every method before every task, at default options."""
-    from paramid.cells import declined
-    from paramid.controls import Control
+    from paramid.contracts.controls import Control
+    from paramid.contracts.task import declined
 
     for task in registry.names("tasks"):
         for name in registry.names("methods"):

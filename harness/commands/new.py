@@ -18,7 +18,7 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid.authoring import new
+    from paramid.authoring.new import new
 
     file, test = (shlex.quote(str(path)) for path in new(options.kind, options.name, options.dir))
     print(f"wrote {file} and {test}; next:")

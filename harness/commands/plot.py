@@ -5,7 +5,7 @@ from pathlib import Path
 
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import store, warn
-from paramid.naming import UsageError
+from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid plot scaling --methods spm spectral-norm --tasks shallow:D=20 --over m --out scaling.svg"
 
@@ -24,10 +24,11 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid.figures import curves, scaling
-    from paramid.phase_map import phase_map
-    from paramid.selection import chosen
-    from paramid.store import Store, newest
+    from paramid.pictures.curves import curves
+    from paramid.pictures.phase_map import phase_map
+    from paramid.pictures.scaling import scaling
+    from paramid.records.selection import chosen, newest
+    from paramid.records.store import Store
 
     for name in ("over",) if options.figure == "phase" else ("rows", "columns"):
         if getattr(options, name) is not None:

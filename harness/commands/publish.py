@@ -19,9 +19,9 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid import published
-    from paramid.selection import chosen
-    from paramid.store import Store, newest
+    from paramid.records import published
+    from paramid.records.selection import chosen, newest
+    from paramid.records.store import Store
 
     folder = options.to or published.FOLDER
     records = newest(Store.existing(options.store, warn).records())

@@ -7,10 +7,10 @@ import argparse
 import tempfile
 from pathlib import Path
 
-from paramid import plans
 from paramid.commands import DONE, FAILED, Add
 from paramid.commands.arguments import warn
-from paramid.naming import UsageError
+from paramid.running import suites
+from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid regress HEAD~1 HEAD --quick"
 CANNOT_TELL, NOT_MEASURED = 3, 4
@@ -28,13 +28,13 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid import regression as judged
+    from paramid.statistics import commit_regressions as judged
 
     if options.rounds < 1:
         raise UsageError("--rounds takes a whole number from 1")
     rounds = 1 if options.quick else options.rounds
     quantities = judged.EXACT if options.quick else tuple(judged.JUDGES)
-    cells = plans.suite(options.suite or ("regress-quick" if options.quick else "regress")).cells()
+    cells = suites.suite(options.suite or ("regress-quick" if options.quick else "regress")).cells()
     found: list[judged.Finding] = []
     with tempfile.TemporaryDirectory() as folder:
         sides = []

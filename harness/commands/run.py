@@ -6,8 +6,8 @@ from pathlib import Path
 from paramid.commands import DONE, FAILED, STOPPED, Add
 from paramid.commands.arguments import LIMITS, limits
 from paramid.commands.show import describe
-from paramid.naming import UsageError
-from paramid.status import Status
+from paramid.words.naming import UsageError
+from paramid.words.status import Status
 
 EXAMPLE = "paramid run spm shallow:D=20,m=36 --seed 0"
 
@@ -25,8 +25,8 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid.record import dump
-    from paramid.runner import outcome
+    from paramid.records.record import dump
+    from paramid.running.run import outcome
 
     if options.claim is not None and (options.claim.is_dir() or not options.claim.absolute().parent.is_dir()):
         raise UsageError(f"--claim is {options.claim}; a file in a folder that is there was wanted")

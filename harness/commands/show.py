@@ -4,8 +4,8 @@ import argparse
 
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import store, warn
-from paramid.naming import UsageError
-from paramid.record import COSTS, Record
+from paramid.records.record import COSTS, Record
+from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid show 3f2a"
 
@@ -18,7 +18,7 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid.store import Store
+    from paramid.records.store import Store
 
     found = Store.existing(options.store, warn).matching(options.key)
     if len(found) != 1:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import store, warn
-from paramid.naming import UsageError
+from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid submit spm --store paramid-store --out spm.zip"
 
@@ -19,9 +19,10 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid import bundles, provenance, verification
-    from paramid.selection import chosen
-    from paramid.store import Store, newest
+    from paramid.records import bundles, provenance
+    from paramid.records.selection import chosen, newest
+    from paramid.records.store import Store
+    from paramid.running import verification
 
     if not options.out.absolute().parent.is_dir() or options.out.is_dir():
         raise UsageError(f"{options.out}: a file in a folder that exists was wanted")

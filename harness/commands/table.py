@@ -3,10 +3,10 @@
 import argparse
 from pathlib import Path
 
-from paramid import tables
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import format, store, warn
-from paramid.naming import UsageError
+from paramid.records import tables
+from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid table --format markdown"
 
@@ -21,9 +21,10 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid import published
-    from paramid.board.notes import made_on
-    from paramid.store import Store, newest
+    from paramid.records import published
+    from paramid.records.provenance import made_on
+    from paramid.records.selection import newest
+    from paramid.records.store import Store
 
     if options.records is not None:
         records = newest(published.existing(options.records, warn).records.values())

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from paramid.commands import DONE, FAILED, Add
 from paramid.commands.arguments import warn
-from paramid.naming import UsageError
+from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid verify spm.zip --sample 0.2"
 
@@ -25,7 +25,8 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Do it; the exit code."""
-    from paramid import agreement, bundles, published, verification
+    from paramid.records import agreement, bundles, published
+    from paramid.running import verification
 
     if not 0 < options.sample <= 1:
         raise UsageError(f"--sample is {options.sample}; a share above 0 and at most 1 was wanted")

@@ -3,9 +3,8 @@
 from pathlib import Path
 
 import paramid
-from paramid import registry
 
-registry.add_plugin(Path(__file__).with_name("newcomer.py"))
+paramid.add_plugin(Path(__file__).with_name("newcomer.py"))
 
 
 def test_the_planted_network_is_found() -> None:

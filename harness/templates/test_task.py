@@ -5,9 +5,8 @@ from pathlib import Path
 import torch
 
 import paramid
-from paramid import registry
 
-registry.add_plugin(Path(__file__).with_name("newcomer.py"))
+paramid.add_plugin(Path(__file__).with_name("newcomer.py"))
 
 
 def test_the_truth_is_exact_and_a_guess_is_not() -> None:

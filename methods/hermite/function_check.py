@@ -19,10 +19,11 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from paramid import Claim, Function, GiveUp, Network, Run, hermite
-from paramid.judging import CLOSE
+from paramid import Claim, Function, GiveUp, Network, Run
 from paramid.methods.hermite import hermite_moments, sign_rules
 from paramid.methods.hermite.hermite_moments import Moments, Pairs
+from paramid.words import hermite
+from paramid.words.neuron_distances import CLOSE
 
 MISSED = 1e-2  # of the values' deviation
 ROUNDED = 1e-6  # of exact coefficients

@@ -14,10 +14,10 @@ What fails is given up: a wrong network is worse than none.
 import torch
 
 from paramid import GiveUp, Network, Run, Samples, activation
-from paramid.judging import CLOSE
 from paramid.methods.hermite import sign_rules
 from paramid.methods.hermite.unit_scalars import RAMPS
 from paramid.methods.refinement import sample_refinement
+from paramid.words.neuron_distances import CLOSE
 
 CHANCE = 5.0  # deviations of a mean square
 EXPLAINED = 1e-6  # of the values' size

@@ -22,9 +22,9 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from paramid import hermite
 from paramid.methods.refinement.gradient_system import Pinned, split
 from paramid.methods.refinement.unit_descent import Normal, descend
+from paramid.words import hermite
 
 HELD = 2**22  # doubles of an intermediate
 SETTLED, STEPS = 1e-6, 40

@@ -24,8 +24,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from paramid import Network, Oracle, hermite, sizes
-from paramid.oracle import CHUNK
+from paramid import Network, Oracle
+from paramid.oracle.counting import CHUNK
+from paramid.words import hermite, memory
 
 Pairs = Iterable[tuple[Tensor, Tensor]]  # re-iterable, in chunks
 PRINTED = -1  # as control: no regression
@@ -89,7 +90,7 @@ def refusal(inputs: int, order: int, control: int = PRINTED) -> str | None:
     half = hermite.entries(inputs, (order + 1) // 2)
     fitted = sum(hermite.entries(inputs, k) for k in range(control + 1))
     arrays = {"products": (4, half, half), "tensors": (order + 4, inputs**order), "regression": (4, fitted, fitted)}
-    return sizes.refusal(arrays, sizes.room())
+    return memory.refusal(arrays, memory.room())
 
 
 def spectral(distinct: Tensor, inputs: int, order: int, left: int) -> float:

@@ -22,7 +22,7 @@ from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spe
 from paramid.methods.hermite import hermite_moments, relu_scalars, sign_rules
 from paramid.methods.hermite.function_check import MISSED, ROUNDED, affine_rest, missed, settled, unexplained
 from paramid.methods.hermite.hermite_moments import PRINTED, Moments, Pairs
-from paramid.options import among, at_least
+from paramid.words.options import among, at_least
 
 SOURCES = ("samples", "exact")
 ROWS = 1_000_000  # where the task sets no limit

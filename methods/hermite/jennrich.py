@@ -20,7 +20,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from paramid import Run, hermite
+from paramid import Run
+from paramid.words import hermite
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,10 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from paramid import Network, hermite
+from paramid import Network
 from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite.jennrich import expand
+from paramid.words import hermite
 
 FARTHEST = 6.0
 RULES = ("printed", "midpoint")

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from paramid import Run, hermite
+from paramid import Run
 from paramid.methods.refinement.gradient_system import split
+from paramid.words import hermite
 
 LISTED = 16  # units whose 2^m sets are all looked at
 STARTS = 64

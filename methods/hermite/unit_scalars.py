@@ -17,7 +17,7 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from paramid import hermite
+from paramid.words import hermite
 
 WIDEST, STEP = 4.0, 0.02  # of the grid of b
 RAMPS = frozenset({"relu", "softplus"})  # g(z) - g(-z) = z, and convex: c_2 never vanishes

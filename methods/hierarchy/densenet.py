@@ -1,6 +1,6 @@
 """What the learners of quadratic DenseNets share: students, sensitivities, Jacobians, losses in bounded memory.
 
-For the net of `paramid.densenet`, H_l = (h_j)_{j∈J_l}, S_l = K_l H_l, h_l = (R_l S_l)², heads W_l and
+For the net of `paramid.DenseNet`, H_l = (h_j)_{j∈J_l}, S_l = K_l H_l, h_l = (R_l S_l)², heads W_l and
 f = Σ_l α_l ‖W_l H_l‖² (W_l = K_l where they are tied), with ∘ going by coordinates,
 
     (1)  own_l   = ∂f/∂(W_l H_l) = 2 α_l W_l H_l,
@@ -19,9 +19,10 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from paramid import Run, Spec, sizes
-from paramid.densenet import DenseNet, Links
-from paramid.spec import HierarchySpec
+from paramid import Run, Spec
+from paramid.words import memory
+from paramid.words.densenet import DenseNet, Links
+from paramid.words.spec import HierarchySpec
 
 CHUNK = 2**21  # doubles per intermediate: 16 MB
 START = 0.3  # of weights, over the root of their fan-in
@@ -34,7 +35,7 @@ def declined(spec: Spec, arrays: dict[str, tuple[int, ...]] | None = None) -> st
         return "needs to be told the links and gaps of a quadratic DenseNet"
     if spec.samples is not None and spec.samples < 2:
         return f"{spec.samples} samples are too few to fit and to check"
-    return sizes.refusal(arrays or {}, sizes.room())
+    return memory.refusal(arrays or {}, memory.room())
 
 
 def mixed(width: int) -> int:

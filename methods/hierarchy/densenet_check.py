@@ -17,8 +17,8 @@ import math
 import torch
 
 from paramid import GiveUp, Samples, Spec
-from paramid.densenet import DenseNet
 from paramid.methods.hierarchy.densenet import mean_square, rows, variance
+from paramid.words.densenet import DenseNet
 
 EXPLAINED, UNSURE, ROUNDING = 1e-5, 1e-4, 1e-16  # of variances
 

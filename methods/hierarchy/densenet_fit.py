@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from paramid.densenet import DenseNet
 from paramid.methods.hierarchy.densenet import Pairs, flat, jacobian, mean_square, rows, unflat
+from paramid.words.densenet import DenseNet
 
 FIRST, LEAST, DOWN, UP = 1e-2, 1e-12, 5.0, 4.0  # μ
 TRIES = 12

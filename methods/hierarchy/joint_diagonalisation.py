@@ -18,7 +18,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from paramid.densenet import DenseNet
+from paramid.words.densenet import DenseNet
 
 SWEEPS, STILL = 100, 1e-15  # radians
 

@@ -22,9 +22,9 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from paramid.densenet import DenseNet
 from paramid.methods.hierarchy.densenet import Pairs, rows
 from paramid.methods.spans import symmetric
+from paramid.words.densenet import DenseNet
 
 RIDGE = 1e-10
 Forms = Mapping[int, Tensor]

@@ -22,8 +22,8 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, Run
-from paramid.judging import assign
 from paramid.methods.spans import symmetric
+from paramid.words.neuron_distances import assign
 
 RESTARTS = 30
 REACH = 0.9  # of the interval on which g'' is monotone: further out no ratio leads

@@ -27,7 +27,7 @@ from torch import Tensor
 
 from paramid import Network, Run
 from paramid.methods.refinement.backprop import loss_gradient
-from paramid.oracle import Samples
+from paramid.oracle.samples import Samples
 
 
 @dataclass(frozen=True)

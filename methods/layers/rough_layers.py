@@ -22,12 +22,12 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, GiveUp, Network, Run, activation
-from paramid.judging import assign, distances
 from paramid.methods.layers import gauge_labels
 from paramid.methods.layers.gauge_labels import Bends
 from paramid.methods.layers.layer_peeling import inverse
 from paramid.methods.spans import entangled_search, gram_span, output_differences
 from paramid.methods.spans.output_differences import Values
+from paramid.words.neuron_distances import assign, distances
 
 RADIUS = 0.23  # r of (1) in units of the interval on which g'' is monotone
 PAIRS = 16  # the least number of antipodal pairs

@@ -24,11 +24,11 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, GiveUp, Network, Oracle, Run, activation
-from paramid.judging import CLOSE
 from paramid.methods.refinement.gradient_system import Pinned, System, split
 from paramid.methods.refinement.matched_differences import Data, look, student
 from paramid.methods.refinement.neuron_blocks import Preconditioner, solve
 from paramid.methods.spans import linear_parts
+from paramid.words.neuron_distances import CLOSE
 
 TIGHT, LOOSE = 1e-3, 3e-2  # relative tolerance of (2) close to the solution and far away
 NEAR = 1e-2  # residual over that of the data, below which it is close

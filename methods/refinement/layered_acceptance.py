@@ -11,11 +11,12 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from paramid import GiveUp, Network, Run, Spec, sizes
-from paramid.judging import CLOSE
+from paramid import GiveUp, Network, Run, Spec
 from paramid.methods.refinement import layered_refinement
 from paramid.methods.refinement.layered_refinement import Fit
-from paramid.oracle import Samples
+from paramid.oracle.samples import Samples
+from paramid.words import memory
+from paramid.words.neuron_distances import CLOSE
 
 
 def widths(spec: Spec) -> tuple[int, ...]:
@@ -44,7 +45,7 @@ def refusal(spec: Spec, rows: float) -> str | None:
 def too_large(spec: Spec) -> str | None:
     """Why Levenberg-Marquardt over all parameters does not fit in memory, or None."""
     p = parameters(spec)
-    return sizes.refusal({"normal equations": (p, p), "their factor": (p, p), "its copy": (p, p)}, sizes.room())
+    return memory.refusal({"normal equations": (p, p), "their factor": (p, p), "its copy": (p, p)}, memory.room())
 
 
 def first(samples: Samples, rows: int) -> tuple[Tensor, Tensor]:

@@ -18,7 +18,7 @@ from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
 from paramid.methods.spans import hessians, shift_refinement, signs_and_shifts, subspace
-from paramid.options import among, positive
+from paramid.words.options import among, positive
 
 T = TypeVar("T")
 MISSED = 1e-2  # a wrong direction or sign leaves far more, wrong shifts far less

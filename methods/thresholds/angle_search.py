@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from paramid import Oracle, Run
-from paramid.spec import ThresholdSpec
+from paramid.words.spec import ThresholdSpec
 
 Fired = Callable[[Tensor], Tensor]  # rows -> whether f differs from f(0)
 ACCEPTANCE: Mapping[str, Callable[[float, int], float]] = {

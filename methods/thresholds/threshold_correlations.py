@@ -19,12 +19,14 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from paramid import GiveUp, Oracle, Run, streams
+from paramid import GiveUp, Oracle, Run
 from paramid.methods.hermite import hermite_moments
 from paramid.methods.hermite.hermite_moments import Moments
-from paramid.oracle import CHUNK, Samples
-from paramid.spec import Spec, ThresholdSpec
-from paramid.thresholds import EVEN, coefficients
+from paramid.oracle.counting import CHUNK
+from paramid.oracle.samples import Samples
+from paramid.words import random_streams
+from paramid.words.spec import Spec, ThresholdSpec
+from paramid.words.thresholds import EVEN, coefficients
 
 SOURCES = ("samples", "queries", "moments")
 ROWS = 1_000_000  # where nothing says how many
@@ -125,7 +127,7 @@ def asked(oracle: Oracle, run: Run, n: int) -> Samples:
     seed = int(torch.randint(2**62, (1,), generator=run.generator, device="cpu"))
 
     def draw(index: int, rows: int) -> Tensor:
-        return streams.normal(rows, d, streams.generator(seed, index), run.device, run.dtype)
+        return random_streams.normal(rows, d, random_streams.generator(seed, index), run.device, run.dtype)
 
     return Samples(n, d + 1, max(1, CHUNK * 8 // d), draw, lambda _, x: oracle.query(x))
 

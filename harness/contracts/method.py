@@ -1,0 +1,66 @@
+"""What an author of a method writes: a `Method`; and what it is given: a `Run`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+import torch
+from torch import Tensor
+
+from paramid.oracle.protocol import Oracle
+from paramid.words import random_streams
+from paramid.words.claims import Claim
+from paramid.words.spec import Access, Spec
+
+
+class GiveUp(Exception):
+    """A method that checked its own work says that it has no answer: an honest end, better than a wrong network."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """Where and with what randomness a method works. Draws come from a CPU stream, the same on every device."""
+
+    device: torch.device
+    generator: torch.Generator
+    dtype: torch.dtype = torch.float64
+
+    @classmethod
+    def seeded(cls, seed: int, device: str | torch.device = "cpu") -> Run:
+        """A run over the method's own stream of `seed`."""
+        return cls(torch.device(device), random_streams.generator(seed, "method"))
+
+    @classmethod
+    def teacher(cls, seed: int) -> Run:
+        """A run over the teacher's stream of `seed`, for tasks to draw from."""
+        return cls(torch.device("cpu"), random_streams.generator(seed, "teacher"))
+
+    def normal(self, rows: int, columns: int) -> Tensor:
+        """Standard normal rows on the run's device."""
+        return random_streams.normal(rows, columns, self.generator, self.device, self.dtype)
+
+    def sphere(self, rows: int, columns: int) -> Tensor:
+        """Rows uniform on the unit sphere."""
+        u = self.normal(rows, columns)
+        return u / u.norm(dim=1, keepdim=True)
+
+
+class Method(Protocol):
+    """A named, fully configured identification procedure without mutable state: a frozen dataclass."""
+
+    version: ClassVar[int]
+
+    @property
+    def access(self) -> frozenset[Access]:
+        """The kinds of access it will use."""
+        ...
+
+    def declines(self, spec: Spec, /) -> str | None:
+        """Why this method is not for such a teacher, or None to accept."""
+        ...
+
+    def identify(self, oracle: Oracle, run: Run, /) -> Iterator[Claim]:
+        """Yield what is believed so far; the last claim is the answer."""
+        ...

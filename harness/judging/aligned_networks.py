@@ -1,0 +1,121 @@
+"""How far a network is from the true one, once its neurons stand in the true order with the true signs.
+
+Neurons are matched one to one, so that two copies of one neuron never count twice. Which sign of a neuron is the right
+one is decided by what it sends on: where the outer weights agree in sign nothing may flip, where they disagree the
+neuron is read as its mirror image (odd and logistic activations only).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from paramid.judging.metrics import EXACT, SHIFT, Metrics, Unjudgeable, bits
+from paramid.judging.spans_and_directions import gram, score_gram, weight_metrics
+from paramid.words import network as networks
+from paramid.words.activations import activation as named_activation
+from paramid.words.network import Network
+from paramid.words.neuron_distances import CAP, CLOSE, TIE, assign, distances, match
+
+
+def score_network(truth: Network, claim: Network) -> Metrics:
+    """Weights, shifts, outer weights and signs of a layered network."""
+    if not truth.widths:
+        raise Unjudgeable("a network without hidden layers has no neurons to compare; its outputs can be")
+    truth, claim = networks.normalise(truth), networks.normalise(claim)
+    aligned, found, sign_share = align(truth, claim)
+    distances, shifts = [], []
+    for layer, hit in enumerate(found):
+        gap = (truth.weights[layer] - aligned.weights[layer]).norm(dim=0)
+        distances.append(torch.where(hit, gap, CAP).clamp(max=CAP))
+        offset = (truth.biases[layer] - aligned.biases[layer]).abs()
+        shifts.append(torch.where(hit, offset, CAP))
+    bias = torch.cat(shifts)
+    outer = max(
+        float((truth.weights[-1] - aligned.weights[-1]).abs().max()),
+        float((truth.biases[-1] - aligned.biases[-1]).abs().max()),
+    )
+    excess = sum(claim.widths) - sum(int(hit.sum()) for hit in found)
+    metrics = weight_metrics(distances, excess)
+    metrics |= {
+        "bias_error": float(bias.norm()),
+        "bias_error_max": float(bias.max()),
+        "outer_error": outer,
+        "sign_accuracy": sign_share,
+    }
+    worst = max(metrics["bias_error_max"], outer, _largest_entry(truth, aligned))
+    right = metrics["weight_error"] < CLOSE and sign_share == 1 and max(metrics["bias_error"], outer) < SHIFT
+    metrics |= {
+        "identified": float(right and not excess),
+        "exact": float(worst < EXACT and not excess),
+        "bits": bits(worst),
+    }
+    if _sees_only_gram(truth):
+        metrics |= score_gram(gram(truth), gram(claim))
+    return metrics
+
+
+def align(truth: Network, claim: Network) -> tuple[Network, list[Tensor], float]:
+    """The claim with its hidden neurons in the truth's order and signs, layer after layer.
+
+    Neurons that the claim lacks become zeros and excess ones are left out. Also: which true neurons were matched, by
+    layer, and the share of all whose sign is right.
+    """
+    if truth.activations != claim.activations or truth.inputs != claim.inputs or truth.outputs != claim.outputs:
+        raise Unjudgeable(
+            f"a network {claim.inputs}-{claim.outputs} with {claim.activations} cannot be judged against "
+            f"{truth.inputs}-{truth.outputs} with {truth.activations}"
+        )
+    found, signs_right = [], 0.0
+    for layer, width in enumerate(truth.widths):
+        last = layer == len(truth.widths) - 1
+        mirrored = _mirrored(truth, claim, layer, last)
+        a = torch.cat([truth.weights[layer], TIE * truth.biases[layer][None]])
+        b = torch.cat([claim.weights[layer], TIE * claim.biases[layer][None]])
+        rows, columns, signs = match(a, b, mirrored)
+        signs_right += _signs_right(truth.weights[layer], claim.weights[layer], mirrored)
+        symmetric = named_activation(truth.activations[layer]).symmetry is not None
+        claim = networks.permute(claim, layer, columns)
+        claim = networks.flip(claim, layer, signs) if symmetric else claim
+        claim = _spread(claim, layer, rows, width)
+        found.append(torch.zeros(width, dtype=torch.bool, device="cpu").index_fill(0, rows, True))
+    return claim, found, signs_right / max(1, sum(truth.widths))
+
+
+def _mirrored(truth: Network, claim: Network, layer: int, last: bool) -> Tensor:
+    """Which pairs (true, claimed) are compared as mirror images."""
+    symmetry = named_activation(truth.activations[layer]).symmetry
+    a, b = truth.weights[layer], claim.weights[layer]
+    if symmetry is None:
+        return torch.zeros(a.shape[1], b.shape[1], dtype=torch.bool, device="cpu")
+    if last and symmetry != "even":
+        return truth.weights[-1] @ claim.weights[-1].T < 0
+    return distances(a, -b) < distances(a, b)
+
+
+def _signs_right(truth: Tensor, claim: Tensor, mirrored: Tensor) -> float:
+    """How many true neurons, matched up to sign, have the sign that their mirroring demands."""
+    straight, turned = distances(truth, claim), distances(truth, -claim)
+    right = (straight <= turned) != mirrored
+    gaps = torch.minimum(straight, turned).clamp(max=CAP)
+    cost = gaps + TIE * ~right  # between w and -w, both there, the right one is meant
+    rows, columns = assign(cost)
+    return float(right[rows, columns].sum())
+
+
+def _spread(claim: Network, layer: int, rows: Tensor, width: int) -> Network:
+    """The claim with its neurons at `rows` of a layer of `width`, zeros elsewhere."""
+    w, b = list(claim.weights), list(claim.biases)
+    w[layer] = w[layer].new_zeros(w[layer].shape[0], width).index_copy(1, rows, w[layer])
+    b[layer] = b[layer].new_zeros(width).index_copy(0, rows, b[layer])
+    w[layer + 1] = w[layer + 1].new_zeros(width, w[layer + 1].shape[1]).index_copy(0, rows, w[layer + 1])
+    return claim.with_layers(w, b)
+
+
+def _largest_entry(truth: Network, aligned: Network) -> float:
+    """The largest error of a single weight."""
+    return max(float((a - b).abs().max()) for a, b in zip(truth.weights, aligned.weights, strict=True))
+
+
+def _sees_only_gram(network: Network) -> bool:
+    return network.activations == ("square", "identity") and network.outputs == 1

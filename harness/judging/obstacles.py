@@ -1,0 +1,83 @@
+"""What no method can tell apart, named before anybody works: dead, equal, mirrored and parallel neurons, and too many.
+
+Neurons of one layer are compared as (w, b), up to sign where the activation allows it: g(-z) = ±g(z) + constant. Equal
+projections on one random vector make the candidates, so that m neurons cost m log m and not m².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torch import Tensor
+
+from paramid.words import random_streams
+from paramid.words.activations import activation
+from paramid.words.network import Network
+
+CLOSE = 1e-8
+TOLD = 5  # pairs of a kind; the rest are counted
+
+
+def obstacles(network: Network) -> tuple[str, ...]:
+    """Why the parameters of a network cannot be seen in its values, or not by methods that need distinct directions.
+
+    Examples
+    --------
+    >>> paramid.obstacles(paramid.task("shallow:D=3,m=5").draw(0))
+    ('layer 1: 5 neurons exceed D(D-1)/2 = 3: their directions are not unique in the span of Hessians',)
+    """
+    found: list[str] = []
+    for layer, width in enumerate(network.widths):
+        found += (f"layer {layer + 1}: {told}" for told in _of_layer(network, layer))
+        fed = network.weights[layer].shape[0]
+        if layer == 0 and width > max(1, limit := fed * (fed - 1) // 2):
+            found.append(
+                f"layer 1: {width} neurons exceed D(D-1)/2 = {limit}: "
+                "their directions are not unique in the span of Hessians"
+            )
+    return tuple(found)
+
+
+def _of_layer(network: Network, layer: int) -> Iterator[str]:
+    w, b = network.weights[layer].detach().cpu().double(), network.biases[layer].detach().cpu().double()
+    fed, sent = w.norm(dim=0) > CLOSE, network.weights[layer + 1].detach().cpu().double().norm(dim=1) > CLOSE
+    yield from _summed("is dead: nothing comes in", (~fed).nonzero()[:, 0].tolist())
+    yield from _summed("is dead: nothing goes out", (~sent & fed).nonzero()[:, 0].tolist())
+    alive = (fed & sent).nonzero()[:, 0]
+    whole = torch.cat([w, b[None]])[:, alive]
+    symmetric = activation(network.activations[layer]).symmetry is not None
+    same, mirrored, parallel = [], [], []
+    for i, j in _pairs(w[:, alive] / w[:, alive].norm(dim=0)):
+        pair = (int(alive[i]), int(alive[j]))
+        if float((whole[:, i] - whole[:, j]).norm()) < CLOSE:
+            same.append(pair)
+        elif symmetric and float((whole[:, i] + whole[:, j]).norm()) < CLOSE:
+            mirrored.append(pair)
+        else:
+            parallel.append(pair)
+    yield from _summed("are the same: only their sum is seen", same)
+    yield from _summed("are mirror images: only their sum or difference is seen", mirrored)
+    yield from _summed("have one direction: Hessians cannot tell them apart", parallel)
+
+
+def _pairs(units: Tensor) -> Iterator[tuple[int, int]]:
+    """Columns that agree up to sign."""
+    probe = random_streams.normal(1, len(units), random_streams.generator(0, "obstacles"), units.device, units.dtype)
+    height = (probe @ units)[0].abs()
+    values, order = height.sort()
+    reach = CLOSE * float(probe.norm())
+    for place in range(len(order)):
+        for other in range(place + 1, len(order)):
+            if values[other] - values[place] > reach:
+                break
+            i, j = sorted((int(order[place]), int(order[other])))
+            if min(float((units[:, i] - s * units[:, j]).norm()) for s in (1, -1)) < CLOSE:
+                yield i, j
+
+
+def _summed(what: str, found: list[int] | list[tuple[int, int]]) -> Iterator[str]:
+    names = [f"neurons {n[0]} and {n[1]}" if isinstance(n, tuple) else f"neuron {n}" for n in found]
+    yield from (f"{name} {what}" for name in names[:TOLD])
+    if len(names) > TOLD:
+        yield f"{len(names) - TOLD} more {'pairs' if isinstance(found[0], tuple) else 'neurons'} so"

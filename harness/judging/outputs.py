@@ -1,0 +1,42 @@
+"""How far the values of a claimed function are from the teacher's."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import torch
+from torch import Tensor
+
+from paramid.judging.metrics import Metrics, Unjudgeable
+from paramid.words.network import Teacher
+
+
+def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) -> Metrics:
+    """Max |f - g| over fresh inputs given in chunks, the same over max |f|, and the root mean square of f - g."""
+    worst = largest = squares = 0.0
+    count = 0
+    for x in inputs:
+        with torch.no_grad():
+            y, z = teacher(x), said(claim, x)
+        if not isinstance(z, Tensor) or z.shape != y.shape:
+            came = f"a tensor {tuple(z.shape)}" if isinstance(z, Tensor) else f"a {type(z).__name__}"
+            raise Unjudgeable(f"the claimed function gave {came} for {len(x)} rows; {tuple(y.shape)} was wanted")
+        if not z.is_floating_point() or z.layout is not torch.strided:
+            raise Unjudgeable(f"the claimed function gave {z.dtype} values, {z.layout}; real numbers were wanted")
+        if not bool(torch.isfinite(z).all()):
+            raise Unjudgeable("the claimed function gave non-finite values")
+        worst = max(worst, float((y - z).abs().max()))
+        largest = max(largest, float(y.abs().max()))
+        squares, count = squares + float((y - z).square().sum()), count + y.numel()
+    relative = worst / largest if largest else (0.0 if worst == 0 else math.inf)
+    rmse = math.sqrt(squares / max(1, count))
+    return {"output_error": worst, "output_error_relative": relative, "output_rmse": rmse}
+
+
+def said(claim: Teacher, x: Tensor) -> Tensor:
+    """What a claim gives for x; whatever it raises is its own fault."""
+    try:
+        return claim(x)
+    except Exception as error:
+        raise Unjudgeable(f"the claimed function raised {type(error).__name__}: {error}") from error

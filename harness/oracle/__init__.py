@@ -1,0 +1,4 @@
+"""The only way to a teacher: what a method sees of it (`protocol`, `samples`) and who counts every row (`counting`).
+
+`black_box` makes a teacher of somebody's own function. Imports `words`. Start with `protocol`.
+"""

@@ -1,0 +1,101 @@
+"""Content keys: two cells with one key would give one record.
+
+The key covers the options, the versions and the source of method and task with everything they import inside their
+own package, but no file time, folder or thread count. A changed helper reruns those who use it, and nobody else.
+"""
+
+import ast
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+import paramid
+from paramid.contracts import registry
+
+KEY_VERSION = 1
+
+
+def identity(group: str, name: str) -> dict[str, object]:
+    """The version of a method or task, and the hash of its source with all it imports."""
+    configured = registry.method(name) if group == "methods" else registry.task(name)
+    return {"version": configured.version, "source": source_hash(type(configured).__module__)}
+
+
+def digest(parts: Mapping[str, object]) -> str:
+    """The key of a cell described by plain values."""
+    text = json.dumps({"key_version": KEY_VERSION, **parts}, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:24]
+
+
+@cache
+def source_hash(module: str) -> str:
+    """The hash of a module's source and of all it imports, directly or not, from its own package or paramid."""
+    digests = {name: hashlib.sha256(_source(name).encode()).hexdigest() for name in transitive(module)}
+    return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+
+
+def transitive(module: str) -> frozenset[str]:
+    """Every module that `module` reaches by imports, itself included, `paramid` itself excepted."""
+    reached, waiting = {module}, [module]
+    roots = {"paramid", module.split(".")[0]}
+    while waiting:
+        for found in _imports(waiting.pop()):
+            if found.split(".")[0] in roots and found not in reached:
+                reached.add(found)
+                waiting.append(found)
+    return frozenset(reached)
+
+
+@cache
+def _source(module: str) -> str:
+    path = _path(module)
+    return path.read_text(encoding="utf-8").replace("\r\n", "\n") if path else ""
+
+
+@cache
+def _imports(module: str) -> tuple[str, ...]:
+    return tuple(_walk(module)) if _source(module) else ()
+
+
+def _walk(module: str) -> Iterator[str]:
+    """The modules named in the imports of a module, wherever they stand; type-checking blocks count too."""
+    for node in ast.walk(ast.parse(_source(module))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name != "paramid")
+        elif isinstance(node, ast.ImportFrom):
+            base = _absolute(module, node)
+            for alias in node.names:
+                if base == "paramid" and alias.name in paramid.EXPORTS:
+                    yield f"paramid.{paramid.EXPORTS[alias.name]}"
+                elif _path(f"{base}.{alias.name}"):
+                    yield f"{base}.{alias.name}"
+                elif base != "paramid":
+                    yield base
+
+
+def _absolute(module: str, node: ast.ImportFrom) -> str:
+    if not node.level:
+        return node.module or ""
+    path = _path(module)
+    package = module if path and path.name == "__init__.py" else module.rpartition(".")[0]
+    for _ in range(node.level - 1):
+        package = package.rpartition(".")[0]
+    return f"{package}.{node.module}" if node.module else package
+
+
+@cache
+def _path(module: str) -> Path | None:
+    """The source file of a module, without importing it (its packages are)."""
+    if not module or module.split(".")[0] in _FOREIGN:
+        return None
+    try:
+        spec = find_spec(module)
+    except (ImportError, ValueError, AttributeError):
+        return None
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+
+
+_FOREIGN = frozenset({"torch", "numpy", "scipy", "pandas", "tensorly"})

@@ -1,0 +1,98 @@
+"""Where and with what a record was made."""
+
+from __future__ import annotations
+
+import os
+import platform
+import subprocess
+import sys
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import paramid
+from paramid.records.record import Record
+
+PACKAGES = ("torch", "numpy", "scipy", "pandas")
+
+
+def collect(threads: int, workers: int) -> dict[str, object]:
+    """The facts of a run, gathered once."""
+    return {
+        "paramid": paramid.__version__,
+        **git(Path(__file__).resolve().parent),
+        "started": datetime.now(UTC).isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        "packages": {name: _version(name) for name in PACKAGES},
+        "system": f"{platform.system()} {platform.machine()}",
+        "cpu": cpu_model(),
+        "cores": cores(),
+        "ram_mb": ram_mb(),
+        "dtype": "float64",
+        "threads": threads,
+        "workers": workers,
+    }
+
+
+def git(folder: Path) -> dict[str, object]:
+    """The commit of a checkout and whether it has uncommitted changes; unknown outside one."""
+    commit = _git(folder, "rev-parse", "HEAD")
+    changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
+    return {"commit": commit, "dirty": bool(changed) if commit else None}
+
+
+def _git(folder: Path, *words: str) -> str | None:
+    try:
+        done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, timeout=20)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() if done.returncode == 0 else None
+
+
+def cpu_model() -> str:
+    """The processor's own name."""
+    info = Path("/proc/cpuinfo")
+    if info.exists():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def cores() -> int:
+    """The cores this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+def ram_mb() -> int:
+    """Physical memory."""
+    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20)
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def made_on(records: Sequence[Record]) -> list[str]:
+    """Date, commit and hardware; how many of them where they are not one."""
+    commits = sorted({str(r.provenance.get("commit") or "unknown")[:10] for r in records})
+    machines = sorted(
+        {f"{r.provenance.get('cores', '?')} cores of {r.provenance.get('cpu', 'unknown')}" for r in records}
+    )
+    if not records:
+        return ["no record yet"]
+    return [
+        days(records),
+        f"commit {commits[0]}" if len(commits) == 1 else f"{len(commits)} commits",
+        machines[0] if len(machines) == 1 else f"{len(machines)} machines",
+    ]
+
+
+def days(records: Sequence[Record]) -> str:
+    """The day on which records were made, or the first and the last."""
+    known = sorted({str(r.provenance.get("finished", ""))[:10] for r in records} - {""})
+    return "unknown" if not known else known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}"

@@ -1,0 +1,54 @@
+"""What a record says in numbers and words: its error, its cost, how it ended.
+
+An error below 1e-17 counts as that; one that is missing or not finite is as bad as can be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from operator import attrgetter
+from statistics import median_high, median_low
+
+from paramid.records.number_format import shown
+from paramid.records.record import COSTS, Record, Stage
+
+FLOOR = 1e-17  # of the errors drawn
+
+
+def error(metrics: Mapping[str, float]) -> float:
+    """The error among metrics, from 1e-17 on; infinite where there is none."""
+    value = metrics.get("error", math.inf)
+    return max(value, FLOOR) if math.isfinite(value) else math.inf
+
+
+def said(value: float) -> str:
+    """An error in words."""
+    return "none" if math.isinf(value) else "below 1e-17" if value <= FLOOR else shown(value)
+
+
+def middle(errors: Sequence[float]) -> float:
+    """The median; of an even number, the geometric mean of the two in the middle, which is the median of log10."""
+    return math.sqrt(median_low(errors) * median_high(errors))
+
+
+def identified(record: Record) -> bool:
+    """Whether the judge says so."""
+    return record.metrics.get("identified") == 1
+
+
+def endings(records: Sequence[Record]) -> str:
+    """How many were identified, and how all ended: `2/3 identified; 2 finished, 1 timed_out`."""
+    counts = Counter(r.status.key for r in records)
+    told = ", ".join(f"{n} {key}" for key, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+    return f"{sum(map(identified, records))}/{len(records)} identified; {told}"
+
+
+UNITS = {"seconds": "seconds", "queries": f"rows of the teacher ({', '.join(COSTS)})"}
+_counted = attrgetter(*COSTS)
+
+
+def cost(stage: Stage | Record, over: str) -> float:
+    """What a claim had cost, or a whole run did: its seconds, or every row of the teacher."""
+    return stage.seconds if over == "seconds" else float(sum(_counted(stage)))

@@ -1,0 +1,88 @@
+"""A cell: method x task x seed x device x budget, in plain values, and its key. Nothing here loads torch by itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TypedDict, Unpack
+
+from paramid.contracts import registry
+from paramid.contracts.plugins import plugin_files
+from paramid.records import keys
+from paramid.words import memory, naming
+from paramid.words.naming import Name, UsageError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """Method x task x seed x device x budget, in plain values that cross process borders."""
+
+    method: str
+    task: str
+    seed: int
+    device: str = "cpu"
+    time_limit: float | None = None
+    query_limit: int | None = None
+    memory_limit: float | None = None  # MB
+    judge_inputs: int = 10_000
+    plugins: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "seed", naming.whole("seed", self.seed))  # numpy's integers become Python's
+
+    @property
+    def budget(self) -> dict[str, float | None]:
+        """What the method may spend; 60 seconds are 60.0 seconds."""
+        limits = {"seconds": self.time_limit, "queries": self.query_limit, "memory_mb": self.memory_limit}
+        return {name: None if limit is None else float(limit) for name, limit in limits.items()}
+
+    def key(self) -> str:
+        """The content key (see `keys`)."""
+        return keys.digest(
+            {
+                "method": _identity("methods", self.method),
+                "task": _identity("tasks", self.task),
+                "seed": self.seed,
+                "device": self.device,
+                "budget": self.budget,
+                "judge_inputs": self.judge_inputs,
+            }
+        )
+
+
+def _identity(group: str, text: str) -> dict[str, object]:
+    configured = registry.method(text) if group == "methods" else registry.task(text)
+    options = dict(naming.settings(configured))
+    return {"name": Name.parse(text).base, "options": options, **keys.identity(group, text)}
+
+
+class Limits(TypedDict, total=False):
+    """What may be granted to a cell."""
+
+    time_limit: float | None
+    query_limit: int | None
+    memory_limit: float | None
+    judge_inputs: int
+
+
+def plan_cell(method: str, task: str, *, seed: int = 0, device: str = "cpu", **limits: Unpack[Limits]) -> Cell:
+    """A cell with canonical names; a UsageError says what is wrong with them."""
+    for name in limits:
+        if name not in Limits.__annotations__:
+            raise UsageError(f"unknown limit {name!r}; {naming.suggestion(name, Limits.__annotations__)}")
+    made = Cell(
+        method=registry.canonical("methods", method),
+        task=registry.canonical("tasks", task),
+        seed=seed,
+        device=device,
+        plugins=plugin_files(),
+        **limits,
+    )
+    for name in Limits.__annotations__:
+        value = getattr(made, name)
+        if value is not None and not (isinstance(value, int | float) and 0 < value < math.inf):
+            raise UsageError(f"{name} is {value!r}; a positive number was wanted")
+    allowed = min(memory.room(), 2**20 * (made.memory_limit or math.inf))
+    if reason := memory.refusal(memory.least(registry.task(task).spec), allowed):
+        raise UsageError(f"{made.task} cannot fit in memory: {reason}")
+    return made

@@ -1,0 +1,178 @@
+"""`compare`: many methods before many teachers; what the store holds is not run again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paramid.records import provenance
+from paramid.records.record import Outcome, Record
+from paramid.records.store import Store
+from paramid.running import suites
+from paramid.running.cell import Cell
+from paramid.running.progress import Progress, Silent
+from paramid.running.run import resolve
+from paramid.running.supervisor import Supervisor
+from paramid.words.naming import UsageError, whole
+from paramid.words.status import Status
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DEFAULT_STORE = "paramid-store"
+BETWEEN = 0.2  # seconds from look to look
+BUSY = "another command works on it"
+LEAST = 500  # MB of a worker, of which torch takes half
+TIME_LIMIT = 60.0  # of a compared cell, where nobody says otherwise
+
+
+def compare(
+    methods: Sequence[str] = (),
+    tasks: Sequence[str] = (),
+    seeds: int | Iterable[int] = 1,
+    *,
+    suite: str | None = None,
+    store: str | Path = DEFAULT_STORE,
+    workers: int | None = None,
+    **options: Any,
+) -> pd.DataFrame:
+    """Run every method before every task for every seed; what the store already holds is not run again.
+
+    Gives one row a cell, metrics as columns.
+    """
+    import pandas as pd
+
+    methods, tasks = ([names] if isinstance(names, str) else names for names in (methods, tasks))
+    seeds = seeds if isinstance(seeds, Iterable) else range(whole("seeds", seeds, 1))
+    comparison = Comparison.planned(methods, tasks, seeds, suite=suite, store=store, workers=workers, **options)
+    comparison.run_missing(Silent())
+    return pd.DataFrame([row(r) for r in comparison.results()])
+
+
+def row(record: Record) -> dict[str, object]:
+    """A record as one flat row."""
+    plain = record.to_json()
+    named = ("method", "task", "seed", "device", "status", "seconds", *("queries", "samples", "derivatives", "moments"))
+    return {**{n: plain[n] for n in named}, "peak_mb": record.peak_mb, **record.metrics, "key": record.key}
+
+
+@dataclass
+class Comparison:
+    """One comparison: its cells by key, in order, and the store they go to."""
+
+    cells: dict[str, Cell]
+    store: Store
+    workers: int
+    threads: int
+    retry: frozenset[Status] = frozenset()
+    fresh: bool = False
+    notes: list[str] = field(default_factory=list)
+
+    @classmethod
+    def planned(
+        cls,
+        methods: Sequence[str],
+        tasks: Sequence[str],
+        seeds: Iterable[int],
+        *,
+        suite: str | None = None,
+        store: str | Path = DEFAULT_STORE,
+        workers: int | None = None,
+        retry: Iterable[Status | str] = (),
+        fresh: bool = False,
+        **options: Any,
+    ) -> Comparison:
+        """Plan a suite, or a grid of methods, tasks and seeds."""
+        options = {k: v for k, v in options.items() if v is not None}
+        options["device"] = resolve(options.get("device", "cpu"))
+        workers = provenance.cores() if workers is None else whole("workers", workers, 1)
+        if suite is not None:
+            if tasks:
+                raise UsageError("a suite brings its own tasks; methods were all that can be added to it")
+            cells = suites.suite(suite).cells(*methods, **options)
+        elif methods and tasks:
+            cells = suites.grid(methods, tasks, seeds, **{"time_limit": TIME_LIMIT, **options})
+        else:
+            raise UsageError("a suite, or methods and tasks, were wanted")
+        workers = max(1, min(workers, len(cells)))
+        if (share := provenance.ram_mb() / workers) < LEAST:
+            raise UsageError(f"{workers} workers have {share:.0f} MB each; {LEAST} and more were wanted")
+        notes: list[str] = []
+        return cls(
+            {c.key(): c for c in cells},
+            Store(store, notes.append),
+            workers,
+            max(1, provenance.cores() // workers),
+            frozenset(map(_status, [retry] if isinstance(retry, str | Status) else retry)),
+            fresh,
+            notes,
+        )
+
+    def run_missing(self, progress: Progress) -> None:
+        """Run what is missing. Ctrl-C ends running cells and leaves a store that resumes."""
+        self.store.open()
+        todo = sum(map(self.wanted, self.cells))
+        progress.begin(len(self.cells), len(self.cells) - todo)
+        if not todo:
+            return
+        facts = provenance.collect(self.threads, self.workers)
+        facts["run"] = self.store.start_run(facts)
+        with ExitStack() as stack:
+            supervisor = stack.enter_context(Supervisor(self.threads, 0.9 * provenance.ram_mb() / self.workers))
+            pool = stack.enter_context(ThreadPoolExecutor(self.workers))
+            stack.callback(pool.shutdown, cancel_futures=True)
+            stack.callback(supervisor.stop)  # first out: running cells end, waiting ones never start
+            self._collect(lambda key: pool.submit(self._run_unless_busy, supervisor, key, facts, progress), progress)
+
+    def wanted(self, key: str) -> bool:
+        """Whether the cell is to be run."""
+        if self.fresh:
+            return True
+        known = self.store.find(key)
+        return known is None or known.status in self.retry
+
+    def results(self) -> list[Record]:
+        """The newest record of every planned cell."""
+        return [r for key in self.cells if (r := self.store.find(key)) is not None]
+
+    def _run_unless_busy(
+        self, supervisor: Supervisor, key: str, facts: dict[str, object], progress: Progress
+    ) -> Outcome | str | None:
+        """Run one cell; None when another command made its record, BUSY while another command works on it."""
+        with self.store.alone(key) as alone:
+            if alone:
+                return self._run_cell(supervisor, key, facts, progress)
+        return None if supervisor.stopped(BETWEEN) else BUSY
+
+    def _run_cell(
+        self, supervisor: Supervisor, key: str, facts: dict[str, object], progress: Progress
+    ) -> Outcome | None:
+        if not self.wanted(key):
+            return None
+        progress.started(self.cells[key])
+        made = supervisor.run(self.cells[key], key, facts)
+        if made.record.status is not Status.INTERRUPTED:
+            self.store.add(made)
+        return made
+
+    def _collect(self, submit: Callable[[str], Future[Outcome | str | None]], progress: Progress) -> None:
+        running = {submit(key): key for key in self.cells if self.wanted(key)}
+        while running:
+            for future in wait(running, timeout=BETWEEN, return_when=FIRST_COMPLETED).done:
+                key, made = running.pop(future), future.result()
+                if isinstance(made, str):
+                    running[submit(key)] = key  # behind the others
+                else:
+                    progress.ended(self.cells[key], made.record if made else None)
+            progress.tick()
+
+
+def _status(word: Status | str) -> Status:
+    try:
+        return word if isinstance(word, Status) else Status.named(word.replace("-", "_"))
+    except ValueError as error:
+        raise UsageError(str(error)) from error

@@ -1,0 +1,93 @@
+"""`run`: one method before one teacher."""
+
+from __future__ import annotations
+
+import os
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Unpack
+
+from paramid.records import provenance
+from paramid.records.record import Outcome, Record
+from paramid.records.store import Store
+from paramid.running.cell import Cell, Limits, plan_cell
+from paramid.running.supervisor import Supervisor
+from paramid.running.transcript import Transcript
+from paramid.words.naming import UsageError
+from paramid.words.status import Status
+
+
+def run(
+    method: str,
+    task: str,
+    seed: int = 0,
+    *,
+    device: str = "cpu",
+    store: str | Path | None = None,
+    throw: bool = False,
+    **limits: Unpack[Limits],
+) -> Record:
+    """Run one method before one teacher and judge what it claims.
+
+    `throw=True` runs it in this process, without isolation or limits of time and memory, and lets its errors out: for
+    tests and debuggers.
+
+    Examples
+    --------
+    >>> record = paramid.run("spm", "shallow:D=20,m=40", seed=0)
+    >>> record.metrics["weight_error"]
+    """
+    record = outcome(method, task, seed, device=device, store=store, throw=throw, **limits).record
+    if record.status is Status.INTERRUPTED:
+        raise KeyboardInterrupt
+    return record
+
+
+def outcome(
+    method: str,
+    task: str,
+    seed: int = 0,
+    *,
+    device: str = "cpu",
+    store: str | Path | None = None,
+    throw: bool = False,
+    **limits: Unpack[Limits],
+) -> Outcome:
+    """`run`, with the last claim's bytes beside the record."""
+    threads = provenance.cores()
+    facts = provenance.collect(threads, 1)
+    kept = None if store is None else Store(store).open()
+    with nullcontext() if throw else Supervisor(threads) as supervisor:  # it starts while the cell is planned
+        cell = plan_cell(method, task, seed=seed, device=resolve(device), **limits)
+        made = supervisor.run(cell, cell.key(), facts) if supervisor else _run_here(cell, facts)
+    if kept is not None:
+        kept.start_run(facts)
+        kept.add(made)
+    return made
+
+
+def _run_here(cell: Cell, facts: dict[str, object]) -> Outcome:
+    """The cell in this process."""
+    from paramid.running.execution import execute
+
+    transcript = Transcript(cell, provenance.cores())
+    execute(cell, transcript.add, throw=True)
+    return transcript.outcome(cell.key(), facts)
+
+
+def resolve(device: str) -> str:
+    """`auto` is CUDA where there is one."""
+    if device not in ("cpu", "cuda", "auto"):
+        raise UsageError(f"unknown device {device!r}; there are cpu, cuda, auto")
+    if device == "cpu":
+        return device
+    present = os.environ.get("CUDA_VISIBLE_DEVICES") != "-1" and _cuda()
+    if device == "cuda" and not present:
+        raise UsageError("no CUDA device is here; cpu or auto was wanted")
+    return "cuda" if present else "cpu"
+
+
+def _cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()

@@ -1,0 +1,43 @@
+"""What cannot fit into memory is refused with the arithmetic, before anything is allocated."""
+
+from __future__ import annotations
+
+import math
+import os
+import resource
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from paramid.words.spec import Spec
+
+DOUBLE = 8
+
+
+def room() -> int:
+    """The bytes that this process may hold: its own limit, or the machine's memory."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    soft, _ = resource.getrlimit(resource.RLIMIT_DATA)
+    return machine if soft == resource.RLIM_INFINITY else min(machine, soft)
+
+
+def least(spec: Spec) -> dict[str, tuple[int, ...]]:
+    """The arrays that a teacher of that spec and its judge cannot do without, by their shapes."""
+    layers = [spec.inputs, *(w or 1 for w in spec.widths), spec.outputs]
+    weights = {f"weights {i}": pair for i, pair in enumerate(pairwise(layers), 1)}
+    return {**weights, "distances between neurons": (max(layers[1:]),) * 2}
+
+
+def refusal(arrays: Mapping[str, tuple[int, ...]], allowed: float) -> str | None:
+    """Why these float64 arrays cannot be held in `allowed` bytes, or None."""
+    needed = DOUBLE * sum(math.prod(shape) for shape in arrays.values())
+    if needed <= allowed:
+        return None
+    told = " + ".join(f"{' x '.join(f'{n:,}' for n in shape)} ({name})" for name, shape in arrays.items())
+    return f"{told} doubles of 8 bytes are {gigabytes(needed)}; {gigabytes(allowed)} are there"
+
+
+def gigabytes(count: float) -> str:
+    """A number of bytes for people."""
+    return f"{count / 1e9:,.1f} GB"
