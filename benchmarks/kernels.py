@@ -123,11 +123,11 @@ class HermiteMoments(Kernel):
     params, power = ((20, 30, 45), DEVICES), 4.0
 
     def prepare(self, size: int) -> Call:
-        from paramid.methods.hermite import hermite_moments
+        from paramid.methods.hermite import moment_estimates
 
         x = self.run.normal(4000, size)
         samples = [(x, torch.tanh(x.sum(1, keepdim=True)))]
-        return lambda: hermite_moments.estimate(samples, (1, 2, 3), control=2)
+        return lambda: moment_estimates.estimate(samples, (1, 2, 3), control=2)
 
 
 class Jennrich(Kernel):

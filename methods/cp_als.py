@@ -16,9 +16,9 @@ import torch
 from torch import Tensor
 
 from paramid import Run, Spec
-from paramid.methods.hermite.hermite_moments import Moments
-from paramid.methods.hermite.hermite_pipeline import HermitePipeline
 from paramid.methods.hermite.jennrich import Terms, expand
+from paramid.methods.hermite.moment_estimates import Moments
+from paramid.methods.hermite.tensors_to_network import HermitePipeline
 from paramid.methods.hermite_jennrich import SAME, SAME_NOISY, distinct, threshold
 from paramid.words import hermite
 from paramid.words.options import at_least

@@ -3,7 +3,7 @@
     1. Hessians of all outputs at N(0, r² I / D), their span                     (output_differences, gram_span)
     2. its rank-ones, the entangled weights ±v/‖v‖; gradients at 0 are those of the outputs   (power_ascent)
     3. the first layer's by their score far away, the rest is the second; more
-       layers are told with `assisted`, by the oracle itself                     (layer_scores)
+       layers are told with `assisted`, by the oracle itself                     (first_layer_scores)
     4. the network but for diagonals and shifts, and their descent on samples    (loss_free)
 
 The span has m dimensions where the output bends and m - m_L where it is linear. `until=directions` ends with stage 2
@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
-from paramid.methods.layers import layer_scores, loss_free
+from paramid.methods.layers import first_layer_scores, loss_free
 from paramid.methods.layers.loss_free import LossFree
 from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.spans import gram_span, hessians, symmetric
@@ -121,7 +121,7 @@ class Entangled:
         yield Subspace(near.basis(m), stats={"singular_gap": near.gap(m), **told})
         if self.until == "subspace":
             return
-        u = layer_scores.candidates(
+        u = first_layer_scores.candidates(
             near.projector(m, spec.inputs),
             m,
             run,
@@ -136,7 +136,7 @@ class Entangled:
         if self.until == "directions":
             return
         outputs = self.outputs(oracle, run)
-        u = layer_scores.apart(u, outputs, self.delta)
+        u = first_layer_scores.apart(u, outputs, self.delta)
         if len(u) != m - (spec.outputs if bends(spec) else 0):
             raise GiveUp(
                 f"found {len(u)} directions that are no output's, {sum(w or 0 for w in spec.widths)} are there"
@@ -190,10 +190,10 @@ class Entangled:
         if len(spec.widths) == 1:
             return torch.ones_like(u[:, 0]), {}
         far = self.spectrum(oracle, self.far * run.sphere(self.count(spec), spec.inputs))
-        score = layer_scores.scores(far.projector(first, spec.inputs), u)
+        score = first_layer_scores.scores(far.projector(first, spec.inputs), u)
         ordered = score.sort(descending=True).values
         stats = {"score_first": float(ordered[first - 1]), "score_next": float(ordered[first])}
-        return layer_scores.two_groups(score, first), stats
+        return first_layer_scores.two_groups(score, first), stats
 
     def completed(self, oracle: Oracle, entangled: list[Tensor], run: Run) -> Iterator[Network]:
         """Stage 4."""

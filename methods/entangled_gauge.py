@@ -21,7 +21,7 @@ from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Oracle, Run, Spec, activation
 from paramid.methods.layers import rough_layers
-from paramid.methods.layers.layer_peeling import INVERSES, inverse
+from paramid.methods.layers.peeling import INVERSES, inverse
 from paramid.methods.layers.rough_layers import Seen
 from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.refinement.layered_refinement import Fit

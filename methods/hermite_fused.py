@@ -1,11 +1,11 @@
 """`hermite-fused`: a shallow network from passive Gaussian samples, to the rounding or the noise of their values.
 
-    1. Hermite coefficients T_0 … T_{2l+2} of the samples, less their regression      (hermite_moments)
+    1. Hermite coefficients T_0 … T_{2l+2} of the samples, less their regression      (moment_estimates)
     2. directions from one pencil over T_2l, T_2l+1 and T_2l+2                       (fused_pencil)
     3. shifts, outer weights and signs                                               (unit_scalars, sign_rules)
-    4. all of them fitted to the coefficients                                        (hermite_fit)
+    4. all of them fitted to the coefficients                                        (coefficient_fit)
     5. rounds: the coefficients of the network found, in closed form, and those of what it leaves of the samples, by
-       1; then 3's signs and 4 again                                                 (hermite_moments)
+       1; then 3's signs and 4 again                                                 (moment_estimates)
     6. everything refined on the samples themselves, once rounds are near             (sample_refinement)
 
 The noise of 1 is that of y, in 5 that of what the network leaves: it shrinks with the error, so that rounds converge
@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Samples, Spec, activation
-from paramid.methods.hermite import held_out_check, hermite_fit, hermite_moments
-from paramid.methods.hermite.hermite_moments import Moments
-from paramid.methods.hermite.hermite_rounds import Found, Problem, counted, decomposed, round_of, weighed
+from paramid.methods.hermite import coefficient_fit, held_out_check, moment_estimates
+from paramid.methods.hermite.moment_estimates import Moments
+from paramid.methods.hermite.residual_rounds import Found, Problem, counted, decomposed, round_of, weighed
 from paramid.methods.refinement import sample_refinement
 from paramid.methods.refinement.unit_descent import uncertainty
 from paramid.words import hermite
@@ -89,7 +89,7 @@ class HermiteFused:
             return f"{m} units exceed {limit}, all that order {self.order} can tell apart in {d} dimensions"
         if d**top > LARGEST:
             return f"T_{top} in {d} dimensions has {d**top:,} entries; {LARGEST:,} at most were wanted"
-        return hermite_moments.refusal(d, top, self.control)
+        return moment_estimates.refusal(d, top, self.control)
 
     def too_few(self, spec: Spec) -> str | None:
         """Samples that cannot even be regressed on."""
@@ -112,7 +112,7 @@ class HermiteFused:
         rows = self.rows(oracle.spec)
         apart = max(1, min(rows // HELD_OUT, MOST_HELD))
         samples, held = oracle.sample(rows - apart), oracle.sample(apart)
-        moments = hermite_moments.estimate(samples, problem.orders, control=self.control, left=self.order)
+        moments = moment_estimates.estimate(samples, problem.orders, control=self.control, left=self.order)
         m = oracle.spec.widths[0] or counted(moments, problem)
         found = weighed(decomposed(moments, m, problem, run), held, problem)
         yield Directions(found.theta[:-2], stats={"units": m})
@@ -146,10 +146,10 @@ class HermiteFused:
 
     def from_coefficients(self, oracle: Oracle, problem: Problem, run: Run) -> Iterator[Claim]:
         """Stages 2 to 4 on exact coefficients, which the network must reproduce."""
-        moments = hermite_moments.exact(oracle, problem.orders)
+        moments = moment_estimates.exact(oracle, problem.orders)
         m = oracle.spec.widths[0] or counted(moments, problem)
         found = decomposed(moments, m, problem, run)
-        size = hermite_fit.energy(moments.tensors, moments.inputs)
+        size = coefficient_fit.energy(moments.tensors, moments.inputs)
         network = problem.network(found.theta, residual=found.normal.loss**0.5)
         yield network
         if not found.normal.loss <= ROUNDED**2 * size:
@@ -163,4 +163,4 @@ def left_by_regression(samples: Samples, moments: Moments, degree: int) -> float
     """The root mean square of what a regression of that degree leaves of the values."""
     _, square = sample_refinement.weighed(samples, None)
     known = {k: t for k, t in moments.tensors.items() if k <= degree}
-    return max(square - hermite_fit.energy(known, moments.inputs), 0.0) ** 0.5
+    return max(square - coefficient_fit.energy(known, moments.inputs), 0.0) ** 0.5

@@ -17,9 +17,9 @@ import torch
 from torch import Tensor
 
 from paramid import Run, Spec
-from paramid.methods.hermite.hermite_moments import Moments
-from paramid.methods.hermite.hermite_pipeline import HermitePipeline
 from paramid.methods.hermite.jennrich import Terms, jennrich
+from paramid.methods.hermite.moment_estimates import Moments
+from paramid.methods.hermite.tensors_to_network import HermitePipeline
 from paramid.words.options import at_least
 
 LOUD = 1.5  # the half-split noise is right to a fifth

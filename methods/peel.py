@@ -2,7 +2,7 @@
 
     1. the first layer's weights, from far circles                          (circle_search)
     2. its shifts and the span of the next weights, by a rank               (rank_shifts)
-    3. coordinates above it                                                 (layer_peeling, 1)
+    3. coordinates above it                                                 (peeling, 1)
     4. directions of all neurons above and the layers they belong to        (rough_layers, gauge_labels)
     5. a network of these layers, refined on its own, then with the first   (layered_refinement, layered_acceptance)
 
@@ -20,7 +20,7 @@ from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation
 from paramid.methods.layers import circle_search, rank_shifts, rough_layers
-from paramid.methods.layers.layer_peeling import INVERSES, Peeled, inverse
+from paramid.methods.layers.peeling import INVERSES, Peeled, inverse
 from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.spans.output_differences import Values
 from paramid.words.options import at_least

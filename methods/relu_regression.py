@@ -25,8 +25,8 @@ from torch import Tensor
 
 from paramid import Claim, Directions, Function, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.hermite.function_check import MISSED, missed, told
-from paramid.methods.hermite.hermite_moments import Moments, Pairs
-from paramid.methods.hermite.hermite_pipeline import HELD
+from paramid.methods.hermite.moment_estimates import Moments, Pairs
+from paramid.methods.hermite.tensors_to_network import HELD
 from paramid.methods.hermite_jennrich import HermiteJennrich, count
 from paramid.oracle.counting import CHUNK
 

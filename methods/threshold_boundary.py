@@ -1,7 +1,7 @@
 """`threshold-boundary`: thresholded units by the places at which they begin to fire, and the polynomial above them.
 
 By queries:                                            By samples:
-    1. planes at which f leaves its constant              1. correlations and their minima  (threshold_correlations,
+    1. planes at which f leaves its constant              1. correlations and their minima  (correlations,
        (boundary_planes)                                     quartic_minima)
     2. P at chosen vertices (polynomial_fit),             2. each plane where the others are silent (unit_fits)
        or outer weights of ReLUs (outer_fit)              3. P by regression on products   (polynomial_fit)
@@ -25,12 +25,12 @@ from paramid.methods.threshold_correlation import settled
 from paramid.methods.thresholds import (
     angle_search,
     boundary_planes,
+    correlations,
     outer_fit,
     polynomial_fit,
     quartic_minima,
     unit_fits,
 )
-from paramid.methods.thresholds import threshold_correlations as correlations
 from paramid.words.options import among, positive
 from paramid.words.spec import ThresholdSpec
 from paramid.words.thresholds import Thresholded, Units

@@ -1,6 +1,6 @@
 """`threshold-correlation`: the lowest layer under high thresholds, by correlation and by a search for its angle.
 
-    1. T_1, T_2, T_4 of f, from samples, queries or exactly           (threshold_correlations)
+    1. T_1, T_2, T_4 of f, from samples, queries or exactly           (correlations)
     2. directions and linear coefficients by minima of quartics       (quartic_minima)
     3. signs from T_1
     4. with stage=2: angles brought down one by one by queries        (angle_search)
@@ -20,9 +20,8 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
-from paramid.methods.hermite.hermite_moments import Moments
-from paramid.methods.thresholds import angle_search, quartic_minima
-from paramid.methods.thresholds import threshold_correlations as correlations
+from paramid.methods.hermite.moment_estimates import Moments
+from paramid.methods.thresholds import angle_search, correlations, quartic_minima
 from paramid.words.options import among, positive
 from paramid.words.spec import ThresholdSpec
 from paramid.words.thresholds import EVEN, Units, coefficients

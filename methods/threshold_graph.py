@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec
-from paramid.methods.thresholds import threshold_correlations as correlations
+from paramid.methods.thresholds import correlations
 from paramid.words.options import positive
 from paramid.words.spec import ThresholdSpec
 

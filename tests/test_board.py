@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from paramid.board import data_files, definitions, matrix, site
-from paramid.board.inline_drawings import within
+from paramid.board.inline_drawings import inlined
 from paramid.board.markup import escaped, slim, slugs, tag
 from paramid.board.rerun_command import command
 from paramid.board.summary import Result, Summary
@@ -245,7 +245,7 @@ def test_a_cell_that_was_not_only_declined_stands_for_itself() -> None:
 def test_a_drawing_within_a_page_leaves_to_its_style_what_all_share(built: dict[str, bytes]) -> None:
     page, style = built["method/spm.html"].decode(), built["style.css"].decode()
     alone = curves([r for r in everything() if r.method == "spm"], seeds=False)
-    inside = within(alone)
+    inside = inlined(alone)
     assert inside.count("<path") == alone.count("<path")
     assert [said for said in ("xmlns", "font-family", "<style>", 'fill="none"', "stroke=") if said in inside] == []
     used = set(re.findall(r'class="?([lb]\d|grid)\b', page))

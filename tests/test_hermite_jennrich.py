@@ -10,7 +10,7 @@ from torch import Tensor
 from paramid import Access, Claim, Directions, Function, GiveUp, Network, Run, Spec
 from paramid.methods.hermite import relu_scalars
 from paramid.methods.hermite.function_check import missed, told
-from paramid.methods.hermite.hermite_moments import Moments
+from paramid.methods.hermite.moment_estimates import Moments
 from paramid.methods.hermite_jennrich import HermiteJennrich, distinct
 from paramid.oracle.counting import CountingOracle
 from paramid.tasks.biased_relu import BiasedRelu, ReluNetwork

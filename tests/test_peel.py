@@ -14,7 +14,7 @@ import paramid
 from paramid import Claim, GiveUp, Network, Run, activation
 from paramid.judging import scores
 from paramid.methods.layers import circle_search, gauge_labels, rank_shifts, rough_layers
-from paramid.methods.layers.layer_peeling import Peeled, inverse
+from paramid.methods.layers.peeling import Peeled, inverse
 from paramid.methods.peel import Peel
 from paramid.methods.refinement import layered_refinement
 from paramid.methods.spans import entangled_search

@@ -14,8 +14,7 @@ from paramid import Access, GiveUp, Oracle, Record, Run
 from paramid.contracts import registry
 from paramid.methods import threshold_graph
 from paramid.methods.threshold_boundary import ThresholdBoundary
-from paramid.methods.thresholds import boundary_planes, polynomial_fit, quartic_minima, unit_fits
-from paramid.methods.thresholds import threshold_correlations as correlations
+from paramid.methods.thresholds import boundary_planes, correlations, polynomial_fit, quartic_minima, unit_fits
 from paramid.methods.thresholds.angle_search import firing
 from paramid.oracle.counting import CountingOracle
 from paramid.words import hermite

@@ -14,7 +14,7 @@ from paramid.pictures.axes import COLOURS, DASHES, GRID
 WIDTHS = {"2": "l", "2.5": "b"}
 
 
-def within(drawn: str) -> str:
+def inlined(drawn: str) -> str:
     """A whole drawing without what `sheet` says."""
     short = drawn.replace(svg.ROOT, "", 1).replace(svg.STYLE, "", 1).replace(' fill="none"', "").rstrip("\n")
     short = short.replace(_told(GRID), ' class="grid"')

@@ -10,7 +10,7 @@ from paramid.board.standings import badges
 from paramid.board.summary import MARKS, Result, Summary, family
 from paramid.records.agreement import near
 from paramid.records.number_format import shown
-from paramid.records.quantities import said
+from paramid.records.quantities import error_words
 from paramid.statistics.target_costs import KINDS
 from paramid.words.naming import Name
 
@@ -133,10 +133,12 @@ def words(cell: Result) -> str:
     if cell.state == "declined":
         return f"declined: {cell.reason}"
     who = f"{cell.entrant} before {cell.task}"
-    low, high = (said(v) for v in cell.interval)
+    low, high = (error_words(v) for v in cell.interval)
     found = f"{cell.identified}/{len(cell.records)} identified; {cell.endings}"
     share = " to ".join(f"{100 * v:.0f}" for v in cell.share)
-    middle = "no median error" if math.isinf(cell.error) else f"median error {said(cell.error)} ({low} to {high})"
+    middle = (
+        "no median error" if math.isinf(cell.error) else f"median error {error_words(cell.error)} ({low} to {high})"
+    )
     cost = f"{shown(cell.seconds)} s, {cell.rows:,.0f} rows"
     why = f"; {cell.reason}" if cell.reason else ""
     return f"{who}: {middle}; {found} (95 %: {share} %); {cost}{why}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from paramid.board import result_tables
-from paramid.board.inline_drawings import within
+from paramid.board.inline_drawings import inlined
 from paramid.board.markup import escaped, link, region, table, tag
 from paramid.board.matrix import task_words
 from paramid.board.standings import badges, bar, rank
@@ -199,7 +199,7 @@ def _growth(records: Sequence[Record]) -> str:
 def _drawn(draw: Callable[[], str]) -> str:
     """The figure, or nothing where these records have nothing to draw."""
     try:
-        return within(draw())
+        return inlined(draw())
     except UsageError:
         return ""
 

@@ -12,7 +12,7 @@ from paramid.board.rerun_command import command
 from paramid.board.standings import share
 from paramid.board.summary import MARKS, Result, Summary
 from paramid.records.number_format import shown
-from paramid.records.quantities import cost, error, said
+from paramid.records.quantities import cost, error, error_words
 from paramid.records.record import Record
 
 MOST_SEEDS = 300  # on a page
@@ -30,7 +30,10 @@ def cells(ours: Sequence[Result], name: Named, short: Named, what: str) -> str:
             tag("span", MARKS[c.state], title=c.state, aria_hidden="true"),
             share(c.identified, len(c.records)),
             "–" if c.level is None else tag("span", shown_error(c.error), class_=f"chip e{c.level}"),
-            tag("small", "–" if math.isinf(c.interval[0]) else f"{said(c.interval[0])} to {said(c.interval[1])}"),
+            tag(
+                "small",
+                "–" if math.isinf(c.interval[0]) else f"{error_words(c.interval[0])} to {error_words(c.interval[1])}",
+            ),
             shown(c.seconds),
             f"{c.rows:,.0f}",
             _ended(c),
@@ -83,7 +86,7 @@ def _seed(summary: Summary, r: Record) -> str:
     level = error(r.metrics)
     told = (
         f"{r.status.key}{reason}" + (f" ({checked})" if checked else ""),
-        "–" if math.isinf(level) else said(level),
+        "–" if math.isinf(level) else error_words(level),
         "yes" if r.metrics.get("identified") == 1 else "no",
         shown(r.seconds),
         f"{cost(r, 'queries'):,.0f}",

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from paramid.board.inline_drawings import within
+from paramid.board.inline_drawings import inlined
 from paramid.board.markup import broken, escaped, hidden, region, tag
 from paramid.board.summary import Summary, tally
 from paramid.pictures import svg
@@ -153,7 +153,7 @@ def _profile(target_costs: TargetCosts) -> str:
         for n, line in zip(target_costs.methods, lines, strict=True)
     )
     whole = bottom + 44 + 16 * len(target_costs.methods)
-    return within(svg.document(WIDTH, whole, *drawn, label="Performance profile, cost in seconds", about=about))
+    return inlined(svg.document(WIDTH, whole, *drawn, label="Performance profile, cost in seconds", about=about))
 
 
 def method_url(slug: str) -> str:

@@ -41,7 +41,7 @@ def act(options: argparse.Namespace) -> int:
         for name in ("base", "head"):
             (place := Path(folder, name)).mkdir()
             sides.append(judged.unpack(getattr(options, name), place, options.repository))
-        for pair in judged.played(sides[0], sides[1], cells, rounds, warn):
+        for pair in judged.measured_pairs(sides[0], sides[1], cells, rounds, warn):
             for finding in judged.findings(pair, quantities):
                 found.append(finding)
                 print(f"{finding.verdict:<17} {finding.cell}: {finding.quantity}: {finding.words}", flush=True)

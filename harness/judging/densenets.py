@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from paramid.judging.metrics import EXACT, Metrics, Unjudgeable
-from paramid.judging.outputs import said
+from paramid.judging.outputs import values_of
 from paramid.words.densenet import DenseNet
 from paramid.words.network import Teacher
 from paramid.words.neuron_distances import CAP, match
@@ -64,7 +64,7 @@ def score(truth: DenseNet, claim: DenseNet, x: Tensor) -> Metrics:
 def outputs(truth: Teacher, claim: Teacher, x: Tensor) -> Metrics:
     """(1), or nothing where the claim gives no such values: what is wrong with them is said elsewhere."""
     with torch.no_grad():
-        y, z = truth(x), said(claim, x)
+        y, z = truth(x), values_of(claim, x)
     if not isinstance(z, Tensor) or z.shape != y.shape or not bool(torch.isfinite(z).all()):
         return {}
     return {"relative_mse": float((z.to(y) - y).square().mean() / y.var(unbiased=False))}

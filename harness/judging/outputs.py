@@ -18,7 +18,7 @@ def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) ->
     count = 0
     for x in inputs:
         with torch.no_grad():
-            y, z = teacher(x), said(claim, x)
+            y, z = teacher(x), values_of(claim, x)
         if not isinstance(z, Tensor) or z.shape != y.shape:
             came = f"a tensor {tuple(z.shape)}" if isinstance(z, Tensor) else f"a {type(z).__name__}"
             raise Unjudgeable(f"the claimed function gave {came} for {len(x)} rows; {tuple(y.shape)} was wanted")
@@ -34,7 +34,7 @@ def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) ->
     return {"output_error": worst, "output_error_relative": relative, "output_rmse": rmse}
 
 
-def said(claim: Teacher, x: Tensor) -> Tensor:
+def values_of(claim: Teacher, x: Tensor) -> Tensor:
     """What a claim gives for x; whatever it raises is its own fault."""
     try:
         return claim(x)

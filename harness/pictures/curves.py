@@ -16,7 +16,7 @@ from paramid.pictures import svg
 from paramid.pictures.axes import LEFT, RIGHT, TOP, Scale, Style, axes
 from paramid.pictures.panels import BOTTOM, Chart, Lines, Point, draw_panels
 from paramid.records.number_format import shown
-from paramid.records.quantities import UNITS, cost, endings, error, middle, said
+from paramid.records.quantities import UNITS, cost, endings, error, error_words, log_median
 from paramid.records.record import Record, Stage
 from paramid.words.naming import UsageError
 
@@ -44,7 +44,7 @@ def best_so_far(traces: Sequence[Sequence[Point]]) -> list[Point]:
     """At each cost, the median over traces of the least error until then, as soon as it is finite."""
     least = [([c for c, _ in t], [math.inf, *accumulate((e for _, e in t), min)]) for t in traces]
     costs = sorted({c for spent, _ in least for c in spent})
-    levels = [(c, middle([errors[bisect_right(spent, c)] for spent, errors in least])) for c in costs]
+    levels = [(c, log_median([errors[bisect_right(spent, c)] for spent, errors in least])) for c in costs]
     kept = [(c, level) for c, level in levels if math.isfinite(level)]
     return [p for i, p in enumerate(kept) if i in (0, len(kept) - 1) or p[1] != kept[i - 1][1]]
 
@@ -66,7 +66,7 @@ def _curves(title: str, ours: Lines, looks: Mapping[str, Style], over: str, seed
             drawn += [look.line([(x(c), y(e)) for c, e in steps(t)], width=1, opacity=0.45) for t in traces[name] if t]
             drawn += [_claim(record, stage, look, x, y, over) for record in group for stage in record.claims]
         drawn += [look.line([(x(c), y(e)) for c, e in steps(bold)], width=2.5)] if bold else []
-        reached = f"error {said(bold[-1][1])} at {shown(bold[-1][0])}" if bold else "no error at the median"
+        reached = f"error {error_words(bold[-1][1])} at {shown(bold[-1][0])}" if bold else "no error at the median"
         words += [(name, reached, endings(group))]
     return drawn, words
 
@@ -76,5 +76,5 @@ def _claim(record: Record, stage: Stage, look: Style, x: Scale, y: Scale, over: 
     if math.isinf(value):
         return ""
     spent = f"{shown(stage.seconds)} s" if over == "seconds" else f"{cost(stage, over):,.0f} rows"
-    words = f"{record.method}, seed {record.seed}: {stage.kind} after {spent}, error {said(value)}"
+    words = f"{record.method}, seed {record.seed}: {stage.kind} after {spent}, error {error_words(value)}"
     return svg.titled(words, look.mark(x(cost(stage, over)), y(value), opacity=0.7))

@@ -35,7 +35,7 @@ def along(records: Sequence[Record], axes: Collection[str]) -> list[Record]:
     return kept
 
 
-def two(records: Sequence[Record], rows: str | None, columns: str | None) -> tuple[str, str]:
+def two_axes(records: Sequence[Record], rows: str | None, columns: str | None) -> tuple[str, str]:
     """The two options of a map: those that vary most, for each that is not told."""
     known = varying(records)
     free = iter([option for option in known if option not in (rows, columns)])

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 
 from paramid.pictures import svg
 from paramid.pictures.axes import LEFT, RIGHT, TOP, WIDTH, heading, heat, stacked
-from paramid.pictures.panels import along, by_place, lines, panels, two
+from paramid.pictures.panels import along, by_place, lines, panels, two_axes
 from paramid.records.number_format import shown
-from paramid.records.quantities import FLOOR, endings, error, identified, middle, said
+from paramid.records.quantities import FLOOR, endings, error, error_words, identified, log_median
 from paramid.records.record import Record
 
 BEST, WORST = -16, 0  # log10 error at the ends of the colours
@@ -23,7 +23,7 @@ HIGH = 32.0  # of a cell
 
 def phase_map(records: Sequence[Record], rows: str | None = None, columns: str | None = None) -> str:
     """One panel for each method, and for each group of tasks that differ in other options too."""
-    rows, columns = two(records, rows, columns)
+    rows, columns = two_axes(records, rows, columns)
     kept = along(records, (rows, columns))
     most = max(len(group) for ours in lines(kept).values() for group in by_place(ours, (rows, columns)).values())
     narrowest = max(36.0, 7.0 * len(f"{most}/{most}") + 4)  # of a cell
@@ -62,11 +62,11 @@ def _cell(here: Sequence[Record], words: str, wide: float, high: float) -> str:
     if not here:
         return svg.titled(f"{words}: no record", svg.element("rect", fill="none", **frame))
     errors = sorted(error(r.metrics) for r in here)
-    hatched = math.isinf(level := middle(errors))
+    hatched = math.isinf(level := log_median(errors))
     fill, ink = ("none", "currentColor") if hatched else heat((math.log10(level) - WORST) / (BEST - WORST))
     share, typical = f"{sum(map(identified, here))}/{len(here)}", _short(level, wide)
     return svg.titled(
-        f"{words}: median error {said(level)} ({', '.join(map(said, errors))}); {endings(here)}",
+        f"{words}: median error {error_words(level)} ({', '.join(map(error_words, errors))}); {endings(here)}",
         svg.element("rect", fill=fill, **frame),
         _hatching(wide, high) if hatched else "",
         svg.text(share, wide / 2, 13.0, text_anchor="middle", fill=ink, font_weight="bold"),

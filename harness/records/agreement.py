@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from paramid.records.quantities import error, identified, said
+from paramid.records.quantities import error, error_words, identified
 from paramid.records.record import COSTS, Record
 from paramid.words.status import Status
 
@@ -40,7 +40,7 @@ def disagreement(a: Record, b: Record) -> str | None:
     if identified(a) != identified(b):
         return "recorded identified, found not" if identified(a) else "recorded not identified, found identified"
     first, second = error(a.metrics), error(b.metrics)
-    return None if near(first, second) else f"recorded error {said(first)}, found {said(second)}"
+    return None if near(first, second) else f"recorded error {error_words(first)}, found {error_words(second)}"
 
 
 def near(a: float, b: float) -> bool:

@@ -23,12 +23,12 @@ def error(metrics: Mapping[str, float]) -> float:
     return max(value, FLOOR) if math.isfinite(value) else math.inf
 
 
-def said(value: float) -> str:
+def error_words(value: float) -> str:
     """An error in words."""
     return "none" if math.isinf(value) else "below 1e-17" if value <= FLOOR else shown(value)
 
 
-def middle(errors: Sequence[float]) -> float:
+def log_median(errors: Sequence[float]) -> float:
     """The median; of an even number, the geometric mean of the two in the middle, which is the median of log10."""
     return math.sqrt(median_low(errors) * median_high(errors))
 

@@ -41,12 +41,14 @@ HUNGRIER, MEGABYTES = 1.2, 50.0
 LAYOUT = {"harness": "", "methods": "methods", "tasks": "tasks"}  # folder of the repository -> place in the package
 WORKER = """
 import json, sys
-try:
+from pathlib import Path
+import paramid
+if Path(paramid.__file__).with_name("running").is_dir():
     from paramid.records.record import dump
     from paramid.running.cell import plan_cell
     from paramid.running.supervisor import Supervisor
     from paramid.words.naming import UsageError
-except ModuleNotFoundError:  # commits whose harness had no folders
+else:  # a commit whose harness had no folders
     from paramid.naming import UsageError
     from paramid.plans import cell as plan_cell
     from paramid.record import dump
@@ -101,7 +103,7 @@ def unpack(commit: str, folder: Path, repository: Path) -> Path:
 
 
 @contextmanager
-def working(path: Path) -> Iterator[Callable[[Cell], Json]]:
+def cell_runner(path: Path) -> Iterator[Callable[[Cell], Json]]:
     """Runs cells by the package at `path`: gives the record of each, or a reason where there is none."""
     words, places = [sys.executable, "-c", WORKER], {**os.environ, "PYTHONPATH": str(path)}
     pipe = subprocess.PIPE
@@ -124,12 +126,14 @@ def working(path: Path) -> Iterator[Callable[[Cell], Json]]:
         yield record
 
 
-def played(base: Path, head: Path, cells: Sequence[Cell], rounds: int, tell: Callable[[str], object]) -> Iterator[Pair]:
+def measured_pairs(
+    base: Path, head: Path, cells: Sequence[Cell], rounds: int, tell: Callable[[str], object]
+) -> Iterator[Pair]:
     """Both commits on every cell, in turn."""
     grouped: dict[str, list[Cell]] = {}
     for cell in cells:
         grouped.setdefault(f"{cell.method} | {cell.task}", []).append(cell)
-    with working(base) as before, working(head) as after:
+    with cell_runner(base) as before, cell_runner(head) as after:
         for number, (name, mine) in enumerate(grouped.items(), 1):
             tell(f"{number}/{len(grouped)} {name}")
             pair = Pair(name)

@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 
 from paramid import Claim, Function, GiveUp, Network, Run
-from paramid.methods.hermite import hermite_moments, sign_rules
-from paramid.methods.hermite.hermite_moments import Moments, Pairs
+from paramid.methods.hermite import moment_estimates, sign_rules
+from paramid.methods.hermite.moment_estimates import Moments, Pairs
 from paramid.words import hermite
 from paramid.words.neuron_distances import CLOSE
 
@@ -56,7 +56,7 @@ def told(network: Network, short: float, run: Run) -> bool:
 
 def deviation(network: Network) -> float:
     """Of the network's values, up to its curvature beyond order 4."""
-    return mean_square(hermite_moments.of_network(network, range(1, 5)), network.inputs) ** 0.5
+    return mean_square(moment_estimates.of_network(network, range(1, 5)), network.inputs) ** 0.5
 
 
 def mean_square(tensors: Mapping[int, Tensor], inputs: int) -> float:
@@ -67,13 +67,13 @@ def mean_square(tensors: Mapping[int, Tensor], inputs: int) -> float:
 
 def affine_rest(moments: Moments, network: Network) -> tuple[Tensor, Tensor]:
     """The coefficients v, c of ⟨v, x⟩ + c that T_0 and T_1 show beside the network, (D,) and (1,)."""
-    known = hermite_moments.of_network(network, [0, 1])
+    known = moment_estimates.of_network(network, [0, 1])
     return moments.tensors[1] - known[1], moments.tensors[0] - known[0]
 
 
 def unexplained(moments: Moments, network: Network, v: Tensor, c: Tensor) -> float:
     """The root of (2) over that of the variance, with g = network + ⟨v, x⟩ + c."""
-    known = hermite_moments.of_network(network, list(moments.tensors))
+    known = moment_estimates.of_network(network, list(moments.tensors))
     known |= {0: known[0] + c, 1: known[1] + v}
     gap = mean_square({k: t - known[k] for k, t in moments.tensors.items()}, network.inputs)
     size = mean_square({k: t for k, t in moments.tensors.items() if k}, network.inputs)

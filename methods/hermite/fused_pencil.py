@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from paramid import Run
-from paramid.methods.hermite.hermite_fit import contract, loadings
+from paramid.methods.hermite.coefficient_fit import contract, loadings
 
 LEAST = 0.2  # of the share of T_2l+2 in A
 

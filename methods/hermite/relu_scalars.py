@@ -21,8 +21,8 @@ import torch
 from torch import Tensor
 
 from paramid import Network
-from paramid.methods.hermite.hermite_moments import Moments
 from paramid.methods.hermite.jennrich import expand
+from paramid.methods.hermite.moment_estimates import Moments
 from paramid.words import hermite
 
 FARTHEST = 6.0

@@ -6,7 +6,7 @@ A direction u = ξ w known up to its sign carries in T_k
     (2)  (ξ, b, a) = argmin Σ_k (1/k!) (ζ_k - a ξ^k c_k(b))²,
 
 where a is the best for each b, or 1 where outer weights are pinned. (2) has several minima: it is looked up on a grid
-of b, fine enough for a fit of everything (`hermite_fit`) to start from. For ReLU it replaces b = -ζ_3/ζ_2,
+of b, fine enough for a fit of everything (`coefficient_fit`) to start from. For ReLU it replaces b = -ζ_3/ζ_2,
 a = √(2π) ζ_2 exp(b²/2), which lean on two orders only. Where g(z) - g(-z) = z, every order k ≥ 2 is blind to a joint
 turn of (w, b): signs are left to `sign_rules`.
 """

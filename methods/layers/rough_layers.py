@@ -24,7 +24,7 @@ from torch import Tensor
 from paramid import Activation, GiveUp, Network, Run, activation
 from paramid.methods.layers import gauge_labels
 from paramid.methods.layers.gauge_labels import Bends
-from paramid.methods.layers.layer_peeling import inverse
+from paramid.methods.layers.peeling import inverse
 from paramid.methods.spans import entangled_search, gram_span, output_differences
 from paramid.methods.spans.output_differences import Values
 from paramid.words.neuron_distances import assign, distances

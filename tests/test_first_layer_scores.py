@@ -6,7 +6,7 @@ import torch
 from paramid import Access, Run
 from paramid.contracts import registry
 from paramid.judging.spans_and_directions import span_of_squares
-from paramid.methods.layers import layer_scores
+from paramid.methods.layers import first_layer_scores
 from paramid.methods.spans import gram_span, subspace, symmetric
 from paramid.oracle.counting import CountingOracle
 from paramid.oracle.protocol import AccessRefused
@@ -16,7 +16,7 @@ CPU = torch.device("cpu")
 
 def ascended(matrices: torch.Tensor, d: int, count: int, run: Run) -> torch.Tensor:
     p = subspace.projector(matrices, False, d)
-    return layer_scores.candidates(p, count, run, starts=100, step=1.5, steps=500, threshold=0.999, tol=1e-10)
+    return first_layer_scores.candidates(p, count, run, starts=100, step=1.5, steps=500, threshold=0.999, tol=1e-10)
 
 
 def test_planted_rank_ones_are_found_once_each_and_nothing_in_a_random_span() -> None:
@@ -34,9 +34,9 @@ def test_far_scores_tell_the_first_layer_and_near_ones_do_not(radius: float, sep
     packed = symmetric.pack(teacher.hessian(radius * run.sphere(400, 12))).flatten(0, 1)
     far = gram_span.streamed(packed.split(100)).projector(10, 12)
     first, second, _ = (v[0] / v[0].norm(dim=0) for v in teacher.slopes(torch.zeros(1, 12, dtype=run.dtype)))
-    score = layer_scores.scores(far, torch.cat([first, second], 1).T)
+    score = first_layer_scores.scores(far, torch.cat([first, second], 1).T)
     assert (float(score[:10].min()) > float(score[10:].max()) + 0.03) == separates
-    assert not separates or layer_scores.two_groups(score, 10).tolist() == [1.0] * 10 + [2.0] * 6
+    assert not separates or first_layer_scores.two_groups(score, 10).tolist() == [1.0] * 10 + [2.0] * 6
 
 
 def test_copies_of_outputs_are_left_out_whatever_their_sign() -> None:
@@ -44,7 +44,7 @@ def test_copies_of_outputs_are_left_out_whatever_their_sign() -> None:
     u = run.sphere(5, 9)
     near = u[:2] + 1e-2 * run.normal(2, 9)
     outputs = -near / near.norm(dim=1, keepdim=True)
-    assert torch.equal(layer_scores.apart(u, outputs, 0.2), u[2:])
+    assert torch.equal(first_layer_scores.apart(u, outputs, 0.2), u[2:])
 
 
 def test_streamed_rows_have_the_spectrum_of_kept_ones() -> None:

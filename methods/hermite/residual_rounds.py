@@ -19,8 +19,8 @@ import torch
 from torch import Tensor
 
 from paramid import GiveUp, Network, Run, Samples, Spec
-from paramid.methods.hermite import fused_pencil, hermite_fit, hermite_moments, sign_rules, unit_scalars
-from paramid.methods.hermite.hermite_moments import Moments
+from paramid.methods.hermite import coefficient_fit, fused_pencil, moment_estimates, sign_rules, unit_scalars
+from paramid.methods.hermite.moment_estimates import Moments
 from paramid.methods.hermite.unit_scalars import RAMPS
 from paramid.methods.refinement.gradient_system import Pinned, split
 from paramid.methods.refinement.sample_refinement import residual
@@ -92,7 +92,7 @@ def decomposed(moments: Moments, m: int, problem: Problem, run: Run, *, starts: 
         )
         shown = [k for k in problem.orders if k > 1 or (k == 1 and problem.lift == 1 and not ramp)]
         signs, b, a = unit_scalars.scalars(
-            {k: hermite_fit.loadings(full[k], w) for k in shown}, problem.name, pinned_outer=problem.pinned.outer
+            {k: coefficient_fit.loadings(full[k], w) for k in shown}, problem.name, pinned_outer=problem.pinned.outer
         )
         found.append(fitted(torch.cat([signs * w, b[None], a[None]]), moments, problem, run))
     finite = [each for each in found if bool(torch.isfinite(each.theta).all())]
@@ -105,21 +105,21 @@ def fitted(theta: Tensor, moments: Moments, problem: Problem, run: Run) -> Found
     """The nearest fit; where only T_0 and T_1 tell signs, first without them."""
     every = {k: moments.tensors[k] for k in problem.orders}
     if problem.name not in RAMPS:
-        return Found(*hermite_fit.fit(theta, every, problem.name, pinned=problem.pinned))
+        return Found(*coefficient_fit.fit(theta, every, problem.name, pinned=problem.pinned))
     blind = {k: t for k, t in every.items() if k > 1}
-    theta, normal = hermite_fit.fit(theta, blind, problem.name, pinned=problem.pinned)
+    theta, normal = coefficient_fit.fit(theta, blind, problem.name, pinned=problem.pinned)
     if not bool(torch.isfinite(theta).all()):
         return Found(theta, normal)
     theta, flips = sign_rules.settled(theta, every, problem.name, run)
     if flips.left < flips.second / 2:
-        return Found(*hermite_fit.fit(theta, every, problem.name, pinned=problem.pinned))
+        return Found(*coefficient_fit.fit(theta, every, problem.name, pinned=problem.pinned))
     return Found(theta, normal)
 
 
 def round_of(samples: Samples, held: Samples, before: Found, problem: Problem, run: Run, control: int) -> Found | None:
     """(2), or None when nothing leaves less of the samples held out."""
     m, model = before.theta.shape[1], problem.network(before.theta)
-    moments = hermite_moments.estimate(samples, problem.orders, control=control, model=model, left=problem.lift)
+    moments = moment_estimates.estimate(samples, problem.orders, control=control, model=model, left=problem.lift)
     after = weighed(fitted(before.theta, moments, problem, run), held, problem)
     if not after.left < before.left:
         after = weighed(decomposed(moments, m, problem, run, starts=1), held, problem)

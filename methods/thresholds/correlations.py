@@ -20,8 +20,8 @@ import torch
 from torch import Tensor
 
 from paramid import GiveUp, Oracle, Run
-from paramid.methods.hermite import hermite_moments
-from paramid.methods.hermite.hermite_moments import Moments
+from paramid.methods.hermite import moment_estimates
+from paramid.methods.hermite.moment_estimates import Moments
 from paramid.oracle.counting import CHUNK
 from paramid.oracle.samples import Samples
 from paramid.words import random_streams
@@ -80,7 +80,7 @@ def unfit(spec: Spec, *, even: bool = False) -> str | None:
         return "needs unit weight vectors"
     if (spec.unit in EVEN) and not even:
         return f"{spec.unit} is even: its directions are sought on the sphere"
-    return faint(spec, (4,) if even else (1, 2, 4)) or hermite_moments.refusal(spec.inputs, 4)
+    return faint(spec, (4,) if even else (1, 2, 4)) or moment_estimates.refusal(spec.inputs, 4)
 
 
 def faint(spec: ThresholdSpec, orders: tuple[int, ...]) -> str | None:
@@ -99,7 +99,7 @@ def correlate(
 ) -> Moments:
     """T_k from exact moments, from all samples granted, or from as many queries at Gaussian points."""
     if source == "moments":
-        return hermite_moments.exact(oracle, orders)
+        return moment_estimates.exact(oracle, orders)
     n = granted(oracle.spec, rows)
     return of_samples(oracle.sample(n) if source == "samples" else asked(oracle, run, n), orders)[0]
 
@@ -115,7 +115,7 @@ def of_samples(samples: Samples, orders: tuple[int, ...] = (1, 2, 4)) -> tuple[M
     active = Active(samples)
     if active.rows < 2:
         raise GiveUp(f"the function is constant on {len(samples) - active.rows} of {len(samples)} rows")
-    estimate = hermite_moments.estimate(active, orders, control=hermite_moments.PRINTED)
+    estimate = moment_estimates.estimate(active, orders, control=moment_estimates.PRINTED)
     tensors = {k: active.share * t for k, t in estimate.tensors.items()}
     noise = {k: active.share * v for k, v in estimate.noise.items()}
     return replace(estimate, tensors=tensors, noise=noise), active.base

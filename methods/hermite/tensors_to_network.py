@@ -1,6 +1,6 @@
 """From Hermite coefficients to a ReLU network: the common course of the methods that decompose tensors.
 
-    1. T_0 … T_{2l+2}, from the oracle or from samples                (hermite_moments)
+    1. T_0 … T_{2l+2}, from the oracle or from samples                (moment_estimates)
     2. directions up to sign: what a method adds                      (hermite_jennrich, cp_als)
     3. biases and outer weights; for at most D units signs            (relu_scalars; sign_rules)
     4. a network, a function or nothing, by what took no part         (function_check)
@@ -19,9 +19,9 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
-from paramid.methods.hermite import hermite_moments, relu_scalars, sign_rules
+from paramid.methods.hermite import moment_estimates, relu_scalars, sign_rules
 from paramid.methods.hermite.function_check import MISSED, ROUNDED, affine_rest, missed, settled, unexplained
-from paramid.methods.hermite.hermite_moments import PRINTED, Moments, Pairs
+from paramid.methods.hermite.moment_estimates import PRINTED, Moments, Pairs
 from paramid.words.options import among, at_least
 
 SOURCES = ("samples", "exact")
@@ -68,7 +68,7 @@ class HermitePipeline:
             return f"{m} units exceed C(D+l-1, l) = {limit}: tensors of order {self.order} are dependent"
         if self.moments == "samples" and (rows := self.rows(spec)) < HELD:
             return f"{rows} samples are too few: {HELD} were wanted"
-        return hermite_moments.refusal(spec.inputs, 2 * self.order + 2, self.control)
+        return moment_estimates.refusal(spec.inputs, 2 * self.order + 2, self.control)
 
     def rows(self, spec: Spec) -> int:
         """How many samples are asked for."""
@@ -80,7 +80,7 @@ class HermitePipeline:
         spec = oracle.spec
         held: Pairs | None = None
         if self.moments == "exact":
-            moments = hermite_moments.exact(oracle, self.orders)
+            moments = moment_estimates.exact(oracle, self.orders)
         else:
             apart = self.rows(spec) // HELD
             moments, held = self.estimated(oracle.sample(self.rows(spec) - apart)), oracle.sample(apart)
@@ -97,7 +97,7 @@ class HermitePipeline:
 
     def estimated(self, samples: Pairs) -> Moments:
         """Stage 1 from samples."""
-        return hermite_moments.estimate(samples, self.orders, control=self.control, left=self.order)
+        return moment_estimates.estimate(samples, self.orders, control=self.control, left=self.order)
 
     def directions(self, moments: Moments, spec: Spec, run: Run) -> Tensor:
         """Stage 2: unit columns (D, at most m)."""

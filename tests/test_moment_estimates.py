@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Network, Run, Spec
-from paramid.methods.hermite import hermite_moments
+from paramid.methods.hermite import moment_estimates
 from paramid.oracle.counting import CountingOracle
 from paramid.oracle.samples import Samples
 from paramid.words import hermite
@@ -35,7 +35,7 @@ def truth(f: Network, orders: tuple[int, ...]) -> dict[int, Tensor]:
     return hermite.shallow_tensors(f.weights[0], f.biases[0], f.weights[1][:, 0], "relu", orders)
 
 
-def distance(found: hermite_moments.Moments, f: Network, k: int) -> float:
+def distance(found: moment_estimates.Moments, f: Network, k: int) -> float:
     gap = found.tensors[k] - truth(f, (k,))[k]
     return math.sqrt(float(hermite.multiplicities(f.inputs, k) @ gap**2))
 
@@ -45,7 +45,7 @@ def distance(found: hermite_moments.Moments, f: Network, k: int) -> float:
 def test_products_and_traces_are_the_mean_of_the_features(d: int, orders: tuple[int, ...], control: int | None) -> None:
     samples = samples_of(planted(d, 3), 300)
     x, y = samples.tensors()
-    found = hermite_moments.estimate(samples, orders, control=control)
+    found = moment_estimates.estimate(samples, orders, control=control)
     assert set(found.tensors) == set(found.noise) == set(orders)
     assert found.rows == 300
     for k in orders:
@@ -58,7 +58,7 @@ def test_regression_puts_its_own_coefficients_into_the_low_orders() -> None:
     run = Run.seeded(3)
     x, q = run.normal(200, 4), run.normal(4, 4)
     y = 2 - x[:, 0] + torch.einsum("ri,ij,rj->r", x, q, x)
-    found = hermite_moments.estimate([(x[:90], y[:90, None]), (x[90:], y[90:, None])], (0, 1, 2, 3, 4))
+    found = moment_estimates.estimate([(x[:90], y[:90, None]), (x[90:], y[90:, None])], (0, 1, 2, 3, 4))
     torch.testing.assert_close(found.full(2), q + q.T)
     torch.testing.assert_close(found.full(1), torch.tensor([-1.0, 0, 0, 0], dtype=F64))
     torch.testing.assert_close(found.full(0), 2 + q.trace())
@@ -69,10 +69,10 @@ def test_regression_puts_its_own_coefficients_into_the_low_orders() -> None:
 @pytest.mark.parametrize("control", [-1, 2])
 def test_the_error_falls_as_one_over_the_root_of_n_and_the_halves_tell_it(control: int) -> None:
     f = planted(4, 3)
-    few, many = (hermite_moments.estimate(samples_of(f, n), (1, 2, 3, 4), control=control) for n in (4000, 256_000))
+    few, many = (moment_estimates.estimate(samples_of(f, n), (1, 2, 3, 4), control=control) for n in (4000, 256_000))
     for k in (2, 3, 4):
         assert -0.8 < math.log(distance(many, f, k) / distance(few, f, k), 64) < -0.25
-        true_noise = hermite_moments.spectral(many.tensors[k] - truth(f, (k,))[k], 4, k, 1)
+        true_noise = moment_estimates.spectral(many.tensors[k] - truth(f, (k,))[k], 4, k, 1)
         assert 0.4 < many.noise[k] / true_noise < 2.5
 
 
@@ -80,18 +80,18 @@ def test_what_is_known_is_no_noise() -> None:
     f = planted(5, 4)
     samples = samples_of(f, 20_000)
     printed, regressed, modelled = (
-        hermite_moments.estimate(samples, (3, 4), control=c, model=g) for c, g in ((-1, None), (2, None), (2, f))
+        moment_estimates.estimate(samples, (3, 4), control=c, model=g) for c, g in ((-1, None), (2, None), (2, f))
     )
     for k in (3, 4):
         assert distance(regressed, f, k) < distance(printed, f, k) / 2
         assert distance(modelled, f, k) < 1e-12
     shifted = Network(f.weights, (f.biases[0], f.biases[1] + 1), f.activations)
-    low = hermite_moments.estimate(samples, (0,), control=-1, model=shifted)
+    low = moment_estimates.estimate(samples, (0,), control=-1, model=shifted)
     assert distance(low, f, 0) < 1e-12
 
 
 def test_few_rows_are_no_error() -> None:
-    one = hermite_moments.estimate(samples_of(planted(4, 3), 1), (2, 3))
+    one = moment_estimates.estimate(samples_of(planted(4, 3), 1), (2, 3))
     assert one.rows == 1
     assert one.noise[3] == math.inf
     assert bool(torch.isfinite(one.tensors[3]).all())
@@ -109,7 +109,7 @@ def test_exact_coefficients_come_from_the_oracle() -> None:
 
     spec = Spec(inputs=3, widths=(2,), activations=f.activations)
     oracle = CountingOracle(Teacher(), spec, access=frozenset({Access.MOMENTS}), seed=0, device=torch.device("cpu"))
-    found = hermite_moments.exact(oracle, (3, 4, 3))
+    found = moment_estimates.exact(oracle, (3, 4, 3))
     assert oracle.usage.moments == 2
     assert found.noise == {3: 0.0, 4: 0.0}
     assert distance(found, f, 4) == 0
@@ -118,12 +118,12 @@ def test_exact_coefficients_come_from_the_oracle() -> None:
 PEAK = """
 import resource, sys, torch
 from paramid import Run
-from paramid.methods.hermite import hermite_moments
+from paramid.methods.hermite import moment_estimates
 d, k, n = map(int, sys.argv[1:])
 run = Run.seeded(0)
 x = run.normal(n, d)
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-hermite_moments.estimate([(x, x[:, :1].relu())], (k,))
+moment_estimates.estimate([(x, x[:, :1].relu())], (k,))
 print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1e3)
 """
 
@@ -138,5 +138,5 @@ def test_features_are_never_held_at_once(d: int, k: int) -> None:
 
 
 def test_sizes_that_cannot_be_held_are_refused_with_the_arithmetic() -> None:
-    assert hermite_moments.refusal(20, 4) is None
-    assert "doubles" in str(hermite_moments.refusal(300, 6))
+    assert moment_estimates.refusal(20, 4) is None
+    assert "doubles" in str(moment_estimates.refusal(300, 6))

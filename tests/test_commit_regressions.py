@@ -127,7 +127,7 @@ def test_a_forgotten_neuron_is_found_between_two_commits(
 ) -> None:
     sides = [commit_regressions.unpack(c, tmp_path_factory.mktemp("side"), repository) for c in ("HEAD~1", "HEAD")]
     cells = [Cell(method="spectral-norm:refine=none", task="shallow:D=6,m=3", seed=0, time_limit=30)]
-    (both,) = commit_regressions.played(*sides, cells, 1, lambda _: None)
+    (both,) = commit_regressions.measured_pairs(*sides, cells, 1, lambda _: None)
     found = {f.quantity: f for f in commit_regressions.findings(both, ["error", "queries"])}
     assert found["error"].verdict == WORSE
     assert not commit_regressions.unmeasured(Pair("same", both.base, both.base))
@@ -161,12 +161,12 @@ def test_the_quick_form_judges_what_no_load_changes(
 ) -> None:
     asked: list[Sequence[Cell]] = []
 
-    def played(_base: Path, _head: Path, cells: Sequence[Cell], *_: object) -> Iterator[Pair]:
+    def measured_pairs(_base: Path, _head: Path, cells: Sequence[Cell], *_: object) -> Iterator[Pair]:
         asked.append(cells)
         yield both
 
     monkeypatch.setattr(commit_regressions, "unpack", lambda *_: Path())
-    monkeypatch.setattr(commit_regressions, "played", played)
+    monkeypatch.setattr(commit_regressions, "measured_pairs", measured_pairs)
     assert cli.main(["regress", "before", "after", *words]) == code
     assert asked == [suites.suite(suite).cells()]
 
@@ -174,13 +174,13 @@ def test_the_quick_form_judges_what_no_load_changes(
 def test_a_commit_that_cannot_even_start_says_why(tmp_path: Path) -> None:
     (tmp_path / "paramid").mkdir()
     (tmp_path / "paramid" / "__init__.py").write_text("raise OSError('broken on purpose')")
-    with commit_regressions.working(tmp_path) as record:
+    with commit_regressions.cell_runner(tmp_path) as record:
         for _ in range(2):
             assert record(CELL) == {"status": "no record", "reason": "OSError: broken on purpose"}
 
 
 def test_a_cell_that_a_commit_does_not_know_is_named_and_the_next_one_runs() -> None:
-    with commit_regressions.working(ROOT / ".none") as record:
+    with commit_regressions.cell_runner(ROOT / ".none") as record:
         unknown = record(Cell(method="nobody", task="shallow", seed=0))
         assert (unknown["status"], "unknown method 'nobody'" in str(unknown["reason"])) == ("no record", True)
         assert record(CELL)["status"] == "finished"
