@@ -30,14 +30,14 @@ METRICS: Mapping[str, str] = {
 }
 
 
+class Unjudgeable(ValueError):
+    """A claim that has no error because it is not of the kind or shape that can have one."""
+
+
 def documented(name: str, family: Mapping[str, str]) -> bool:
     """Whether a metric is a common one, one of the family's own, or one of these by layer (`weight_error_2`)."""
     base = re.sub(r"_\d+$", "", name)
     return any(n in known for n in (name, base) for known in (METRICS, family))
-
-
-class Unjudgeable(ValueError):
-    """A claim that has no error because it is not of the kind or shape that can have one."""
 
 
 def bits(worst: float) -> float:

@@ -12,6 +12,9 @@ from paramid.records.selection import is_control, options, order
 from paramid.words.naming import Name, UsageError, suggestion
 
 Lines = dict[str, list[Record]]
+BOTTOM = TOP + 190  # of a panel
+Point = tuple[float, float]
+Chart = tuple[list[str], list[tuple[str, str, str]]]  # marks; of each method its name, its result and its endings
 
 
 def varying(records: Sequence[Record]) -> dict[str, int]:
@@ -80,11 +83,6 @@ def _together(names: Sequence[Name]) -> str:
     shared = tuple(o for o in names[0].options if all(o in name.options for name in names))
     differing = dict.fromkeys(o for name in names for o, text in name.options if (o, text) not in shared)
     return f"{Name(names[0].base, shared)}, {' and '.join(differing)} varying"
-
-
-BOTTOM = TOP + 190  # of a panel
-Point = tuple[float, float]
-Chart = tuple[list[str], list[tuple[str, str, str]]]  # marks; of each method its name, its result and its endings
 
 
 def draw_panels(

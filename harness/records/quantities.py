@@ -15,6 +15,8 @@ from paramid.records.number_format import shown
 from paramid.records.record import COSTS, Record, Stage
 
 FLOOR = 1e-17  # of the errors drawn
+UNITS = {"seconds": "seconds", "queries": f"rows of the teacher ({', '.join(COSTS)})"}
+_counted = attrgetter(*COSTS)
 
 
 def error(metrics: Mapping[str, float]) -> float:
@@ -43,10 +45,6 @@ def endings(records: Sequence[Record]) -> str:
     counts = Counter(r.status.key for r in records)
     told = ", ".join(f"{n} {key}" for key, n in sorted(counts.items(), key=lambda item: (-item[1], item[0])))
     return f"{sum(map(identified, records))}/{len(records)} identified; {told}"
-
-
-UNITS = {"seconds": "seconds", "queries": f"rows of the teacher ({', '.join(COSTS)})"}
-_counted = attrgetter(*COSTS)
 
 
 def cost(stage: Stage | Record, over: str) -> float:

@@ -12,6 +12,7 @@ from paramid.words.naming import Name
 from paramid.words.status import Status
 
 SCHEMA = 1
+
 COSTS = ("queries", "samples", "derivatives", "moments")
 
 
@@ -95,6 +96,14 @@ class Record:
         )
 
 
+@dataclass(frozen=True)
+class Outcome:
+    """A record and, where there is one, the last claim as the bytes of an npz file."""
+
+    record: Record
+    claim: bytes = b""
+
+
 NAMES = {f.name for f in fields(Record)}
 
 
@@ -119,11 +128,3 @@ def strict(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [strict(v) for v in value]
     return value
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """A record and, where there is one, the last claim as the bytes of an npz file."""
-
-    record: Record
-    claim: bytes = b""

@@ -10,6 +10,9 @@ from functools import lru_cache
 from paramid.records.record import Record
 from paramid.words.naming import Name, UsageError, suggestion
 
+CONTROLS = ("truth", "random")
+Entrants = dict[str, list[Record]]
+
 
 def number(text: str) -> float:
     """The number an option's text means; NaN for words, lists and whatever is not finite."""
@@ -33,6 +36,32 @@ def fits(name: str, pattern: str) -> bool:
     texts = dict(ours.options)
     same = (o in texts and (texts[o] == t or number(texts[o]) == number(t)) for o, t in theirs.options)
     return ours.base == theirs.base and all(same)
+
+
+def newest(records: Iterable[Record]) -> list[Record]:
+    """One record for each method, task, seed, device and budget: the one that was made last."""
+    latest: dict[tuple[object, ...], Record] = {}
+    for record in sorted(records, key=lambda r: str(r.provenance.get("finished", ""))):
+        budget = tuple(sorted(record.budget.items(), key=str))
+        latest[record.method, record.task, record.seed, record.device, budget] = record
+    return list(latest.values())
+
+
+def entrants(records: Iterable[Record]) -> Entrants:
+    """The newest record of every seed of every task, by method and by device where it is not the CPU; no controls."""
+    latest: dict[tuple[str, str, int], Record] = {}
+    for record in sorted(records, key=lambda r: (str(r.provenance.get("finished", "")), r.key)):
+        if not is_control(record.method):
+            latest[entrant(record), record.task, record.seed] = record
+    groups: Entrants = defaultdict(list)
+    for (name, _, _), record in sorted(latest.items()):
+        groups[name].append(record)
+    return dict(groups)
+
+
+def entrant(record: Record) -> str:
+    """What stands on a board: a method, and its device where that is not the CPU."""
+    return record.method if record.device == "cpu" else f"{record.method} on {record.device}"
 
 
 def chosen(records: Sequence[Record], methods: Sequence[str] = (), tasks: Sequence[str] = ()) -> list[Record]:
@@ -64,41 +93,9 @@ def order(task: str) -> tuple[object, ...]:
     return name.base, tuple((option, math.inf if math.isnan(v) else v) for option, v in values), task
 
 
-def newest(records: Iterable[Record]) -> list[Record]:
-    """One record for each method, task, seed, device and budget: the one that was made last."""
-    latest: dict[tuple[object, ...], Record] = {}
-    for record in sorted(records, key=lambda r: str(r.provenance.get("finished", ""))):
-        budget = tuple(sorted(record.budget.items(), key=str))
-        latest[record.method, record.task, record.seed, record.device, budget] = record
-    return list(latest.values())
-
-
-CONTROLS = ("truth", "random")
-
-
 def is_control(method: str) -> bool:
     """Whether a method is one of the two that never rank."""
     return Name.parse(method).base in CONTROLS
-
-
-Entrants = dict[str, list[Record]]
-
-
-def entrants(records: Iterable[Record]) -> Entrants:
-    """The newest record of every seed of every task, by method and by device where it is not the CPU; no controls."""
-    latest: dict[tuple[str, str, int], Record] = {}
-    for record in sorted(records, key=lambda r: (str(r.provenance.get("finished", "")), r.key)):
-        if not is_control(record.method):
-            latest[entrant(record), record.task, record.seed] = record
-    groups: Entrants = defaultdict(list)
-    for (name, _, _), record in sorted(latest.items()):
-        groups[name].append(record)
-    return dict(groups)
-
-
-def entrant(record: Record) -> str:
-    """What stands on a board: a method, and its device where that is not the CPU."""
-    return record.method if record.device == "cpu" else f"{record.method} on {record.device}"
 
 
 def assisted(method: str) -> bool:

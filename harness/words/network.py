@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from paramid.words.spec import Spec
 
 
+Teacher = Callable[[Tensor], Tensor]
+
+
 @dataclass(frozen=True, eq=False)
 class Network(Claim):
     """A layered network (1). The last layer is the output layer, often "identity" over the outer weights."""
@@ -214,6 +217,3 @@ def normalise(network: Network) -> Network:
             w[layer], b[layer] = w[layer] / length, b[layer] / length
             w[layer + 1] = w[layer + 1] * (length**degree)[:, None]
     return network.with_layers(w, b)
-
-
-Teacher = Callable[[Tensor], Tensor]
