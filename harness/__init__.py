@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from paramid.words.spec import Spec as Spec
     from paramid.words.spec import ThresholdSpec as ThresholdSpec
     from paramid.words.status import Status as Status
-    from paramid.words.thresholds import Thresholded as Thresholded
-    from paramid.words.thresholds import Units as Units
+    from paramid.words.threshold_units import Thresholded as Thresholded
+    from paramid.words.threshold_units import Units as Units
 
 __version__ = "0.1.0"
 
@@ -86,8 +86,8 @@ EXPORTS = {
     "Task": "contracts.task",
     "Teacher": "words.network",
     "ThresholdSpec": "words.spec",
-    "Thresholded": "words.thresholds",
-    "Units": "words.thresholds",
+    "Thresholded": "words.threshold_units",
+    "Units": "words.threshold_units",
     "Unjudgeable": "judging.metrics",
     "UsageError": "words.naming",
     "activation": "words.activations",

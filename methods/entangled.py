@@ -30,7 +30,7 @@ from paramid.methods.spans import gram_span, hessians, symmetric
 from paramid.methods.spans.gram_span import Spectrum
 from paramid.methods.spans.hessian_pipeline import sparse
 from paramid.methods.spans.output_differences import gradients, packed_hessians
-from paramid.words import memory
+from paramid.words import memory_limits
 from paramid.words.activations import ACTIVATIONS
 from paramid.words.options import among, positive
 
@@ -97,7 +97,9 @@ class Entangled:
         if (m := bending(spec)) > max(1, limit := spec.inputs * (spec.inputs - 1) // 2):
             return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
         n = spec.inputs * (spec.inputs + 1) // 2
-        if reason := memory.refusal({"Gram matrix": (n, n), "its eigenvectors": (n, n), "work": (n, n)}, memory.room()):
+        if reason := memory_limits.refusal(
+            {"Gram matrix": (n, n), "its eigenvectors": (n, n), "work": (n, n)}, memory_limits.room()
+        ):
             return reason
         return self.unfit(spec, widths) if self.until == "network" else None
 

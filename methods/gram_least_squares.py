@@ -24,7 +24,7 @@ from torch import Tensor
 
 from paramid import Access, GiveUp, Gram, Oracle, Run, Samples, Spec
 from paramid.methods.squares import quadratic_forms as forms
-from paramid.words import memory
+from paramid.words import memory_limits
 from paramid.words.neuron_distances import CLOSE
 from paramid.words.options import among
 
@@ -53,7 +53,7 @@ class GramLeastSquares:
     def declines(self, spec: Spec) -> str | None:
         """Squares, of a size whose triangle can be held."""
         count = forms.numbers(spec) + spec.outputs
-        return forms.squares(spec) or memory.refusal({"triangle and what updates it": (4 * count, count)}, ROOM)
+        return forms.squares(spec) or memory_limits.refusal({"triangle and what updates it": (4 * count, count)}, ROOM)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Gram]:  # noqa: ARG002 -- nothing is drawn
         """(1) or (2), and whether it can be believed."""

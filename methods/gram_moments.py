@@ -22,7 +22,7 @@ from torch import Tensor
 
 from paramid import Access, GiveUp, Gram, Oracle, Run, Samples, Spec
 from paramid.methods.squares import quadratic_forms as forms
-from paramid.words import hermite, memory
+from paramid.words import hermite, memory_limits
 from paramid.words.neuron_distances import CLOSE
 from paramid.words.options import positive
 
@@ -49,7 +49,7 @@ class GramMoments:
         if spec.input_law != "normal":
             return "needs standard normal inputs"
         s = forms.size(spec)
-        return forms.squares(spec) or memory.refusal({"matrices": (8 * spec.outputs, s, s)}, ROOM)
+        return forms.squares(spec) or memory_limits.refusal({"matrices": (8 * spec.outputs, s, s)}, ROOM)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Gram]:  # noqa: ARG002 -- nothing is drawn
         """(1), then (2) and (3)."""

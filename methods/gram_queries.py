@@ -23,7 +23,7 @@ from torch import Tensor
 
 from paramid import Access, GiveUp, Gram, Oracle, Run, Spec
 from paramid.methods.squares import quadratic_forms as forms
-from paramid.words import memory
+from paramid.words import memory_limits
 from paramid.words.neuron_distances import CLOSE
 from paramid.words.options import at_least
 
@@ -46,7 +46,7 @@ class GramQueries:
     def declines(self, spec: Spec) -> str | None:
         """Squares, of a size whose matrices can be held."""
         s = forms.size(spec)
-        return forms.squares(spec) or memory.refusal({"matrices": (4 * spec.outputs, s, s)}, ROOM)
+        return forms.squares(spec) or memory_limits.refusal({"matrices": (4 * spec.outputs, s, s)}, ROOM)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Gram]:
         """(1) or (2), and the check."""

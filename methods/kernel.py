@@ -25,7 +25,7 @@ from torch import Tensor
 
 from paramid import Access, Function, GiveUp, Oracle, Run, Spec
 from paramid.methods.hierarchy.densenet import sensitivities
-from paramid.words import memory
+from paramid.words import memory_limits
 from paramid.words.densenet import DenseNet, Links
 from paramid.words.options import among, positive
 from paramid.words.spec import HierarchySpec
@@ -61,7 +61,7 @@ class KernelRidge:
         count = min(self.N, spec.samples or self.N)
         if count < 2:
             return "needs two samples, one to fit and one to choose its ridge by"
-        return memory.refusal({"kernel matrices": (3 * count, count)}, memory.room())
+        return memory_limits.refusal({"kernel matrices": (3 * count, count)}, memory_limits.room())
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Function]:
         """The regression, once."""

@@ -26,7 +26,7 @@ from torch import Tensor
 from paramid import Access, GiveUp, Network, Oracle, Run, Spec, activation
 from paramid.methods.squares.overparam_descent import Point, Problem, descend, point
 from paramid.methods.squares.overparam_polish import polish, tangent_kernel
-from paramid.words import memory
+from paramid.words import memory_limits
 from paramid.words.neuron_distances import CLOSE
 from paramid.words.options import among, positive
 
@@ -75,7 +75,7 @@ class OverparamGD:
         n, d = self.samples(spec), lifted(spec)
         unknowns = min(n, width(spec) * (d + 1)) if self.polish == "lm" or self.step == "curvature" else 0
         arrays = {"samples": (n, d + spec.outputs), "starts": (self.starts * spec.outputs * 8, d, width(spec))}
-        return memory.refusal({**arrays, "system": (4 * unknowns, unknowns)}, ROOM)
+        return memory_limits.refusal({**arrays, "system": (4 * unknowns, unknowns)}, ROOM)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Network]:
         """Stages 1 to 4."""

@@ -33,7 +33,7 @@ from paramid.methods.thresholds import (
 )
 from paramid.words.options import among, positive
 from paramid.words.spec import ThresholdSpec
-from paramid.words.thresholds import Thresholded, Units
+from paramid.words.threshold_units import Thresholded, Units
 
 SOURCES = ("queries", "samples")
 MOVED = 0.5  # from its rough direction a unit does not go farther

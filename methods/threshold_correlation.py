@@ -24,7 +24,7 @@ from paramid.methods.hermite.moment_estimates import Moments
 from paramid.methods.thresholds import angle_search, correlations, quartic_minima
 from paramid.words.options import among, positive
 from paramid.words.spec import ThresholdSpec
-from paramid.words.thresholds import EVEN, Units, coefficients
+from paramid.words.threshold_units import EVEN, Units, coefficients
 
 OBJECTIVES = ("one", "all", "sphere")
 SIGNLESS = 0.2  # of s_i c_i: below, a sign is a guess

@@ -24,7 +24,7 @@ from torch import Tensor
 from paramid.contracts.task import Task
 from paramid.judging.metrics import Metrics, Unjudgeable
 from paramid.tasks import relu_units
-from paramid.words import hermite, memory, random_streams
+from paramid.words import hermite, memory_limits, random_streams
 from paramid.words.claims import Claim, Directions
 from paramid.words.network import Network, Teacher
 from paramid.words.options import among, at_least
@@ -51,7 +51,9 @@ class ReluNetwork(Network):
         if order < 0:
             raise ValueError(f"order is {order}; a whole number from 0 was wanted")
         w, a = self.weights
-        if reason := memory.refusal({"powers": (hermite.entries(self.inputs, order), w.shape[1])}, memory.room()):
+        if reason := memory_limits.refusal(
+            {"powers": (hermite.entries(self.inputs, order), w.shape[1])}, memory_limits.room()
+        ):
             raise MemoryError(reason)
         return hermite.shallow_tensors(w, self.biases[0], a[:, 0], "relu", (order,))[order]
 

@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from paramid.contracts.task import Task
-from paramid.judging import densenets
+from paramid.judging import densenet_errors
 from paramid.judging.metrics import Metrics
 from paramid.words import random_streams
 from paramid.words.claims import Claim, Function
@@ -128,9 +128,9 @@ class Hierarchy(Task):
         """Nets by their features and layers, functions by their values, over inputs that no method has seen."""
         x = self.rows(JUDGED, random_streams.generator(0, "hierarchy judge"))
         if isinstance(claim, Function):
-            return self.headed(densenets.outputs(teacher, claim, x))
+            return self.headed(densenet_errors.outputs(teacher, claim, x))
         if isinstance(claim, DenseNet):
-            return self.headed(densenets.score(cast("DenseNet", teacher), claim.copy(), x))
+            return self.headed(densenet_errors.score(cast("DenseNet", teacher), claim.copy(), x))
         return super().judge(claim, teacher)
 
 

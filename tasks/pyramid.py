@@ -28,7 +28,7 @@ from typing import ClassVar, cast
 import torch
 
 from paramid.contracts.task import Task
-from paramid.judging import scores
+from paramid.judging import claim_scores
 from paramid.judging.metrics import Metrics
 from paramid.judging.spans_and_directions import span_of_squares
 from paramid.words import random_streams
@@ -138,7 +138,7 @@ class Pyramid(Task):
         """Entangled weights have an error of their own, and a network has some too."""
         metrics = super().judge(claim, teacher)
         if isinstance(claim, Network):
-            metrics |= scores.score(entangled(cast("Network", teacher)), entangled(claim))
+            metrics |= claim_scores.score(entangled(cast("Network", teacher)), entangled(claim))
         return {"error": metrics["entangled_error"], **metrics} if "entangled_error" in metrics else metrics
 
 

@@ -22,7 +22,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from paramid.judging import scores
+from paramid.judging import claim_scores
 from paramid.judging.metrics import EXACT, SHIFT, Metrics
 from paramid.words import hermite
 from paramid.words import network as networks
@@ -88,7 +88,7 @@ def score(truth: Network, claim: Network) -> Metrics:
     if bool(turned.any()) and size(swapped) < CLOSE:
         mine, unexplained = turn(mine, columns[turned]), swapped
     errors = matched(seen, mine, signs=True)[0]
-    metrics = scores.score(seen.network(), mine.network())
+    metrics = claim_scores.score(seen.network(), mine.network())
     if len(mine.outer) > len(seen.outer):  # a unit in excess costs as much as the dearest that is missing
         errors = seen.silence
     return metrics | combined(metrics, errors, unsigned, size(unexplained), max(float(seen.silence.max()), size(shown)))

@@ -12,7 +12,7 @@ with c_i = 1, or uniform in [0.5, 2]. Weights: `orthonormal`; `mild`, an orthono
 columns; `random` unit columns with a spectrum cut until their condition is at most κ; `blocks`, indicators of disjoint
 blocks of D / m shuffled inputs. Of (1) an oracle shows w_i (up to sign for even u), t and P, up to the order of units.
 
-References: Goel & Panigrahy, arXiv:1903.09231; `paramid.words.thresholds` for the coefficients.
+References: Goel & Panigrahy, arXiv:1903.09231; `paramid.words.threshold_units` for the coefficients.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ from torch import Tensor
 from paramid.contracts.task import Task
 from paramid.judging.metrics import EXACT, Metrics
 from paramid.judging.spans_and_directions import span_of_squares
-from paramid.judging.threshold_units import polynomial_error, score, units_of
+from paramid.judging.threshold_unit_errors import polynomial_error, score, units_of
 from paramid.words import random_streams
 from paramid.words.claims import Claim, Directions, Subspace
 from paramid.words.network import Network, Teacher
 from paramid.words.neuron_distances import CLOSE
 from paramid.words.options import among, at_least
 from paramid.words.spec import Access, ThresholdSpec
-from paramid.words.thresholds import EVEN, UNITS, Thresholded, Units, monomials, subsets
+from paramid.words.threshold_units import EVEN, UNITS, Thresholded, Units, monomials, subsets
 
 MILD = 0.35
 POLYNOMIALS = ("linear", "or", "intersection", "pairs", "monotone", "no-linear")

@@ -34,10 +34,10 @@ def tree(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("file", "line", "told"),
     [
-        ("harness/words/spec.py", "from paramid.judging import scores", "paramid.judging.scores"),
-        ("harness/judging/scores.py", "def late():\n    import paramid.running.cell", "paramid.running.cell"),
+        ("harness/words/spec.py", "from paramid.judging import claim_scores", "paramid.judging.claim_scores"),
+        ("harness/judging/claim_scores.py", "def late():\n    import paramid.running.cell", "paramid.running.cell"),
         ("harness/oracle/protocol.py", "from paramid import run", "paramid.running.run"),
-        ("methods/spm.py", "from paramid.judging.scores import score", "paramid.judging.scores"),
+        ("methods/spm.py", "from paramid.judging.claim_scores import score", "paramid.judging.claim_scores"),
         ("harness/records/store.py", "from paramid.cli import main", "paramid.cli"),
     ],
 )

@@ -11,7 +11,7 @@ import pytest
 import paramid
 from paramid.authoring.new import new
 from paramid.cli import main
-from paramid.contracts import plugins, sources
+from paramid.contracts import descriptions, plugins
 from paramid.contracts.plugins import PluginError
 from paramid.words.naming import UsageError
 
@@ -191,5 +191,5 @@ def test_a_class_may_have_the_name_of_its_base(tmp_path: Path) -> None:
     head = "from paramid.methods.kernel import KernelRidge\n\n\nclass KernelRidge(KernelRidge):"
     file.write_text(f'{head}\n    """Mine."""\n\n\nMETHODS = {{"twin-class": KernelRidge}}\n')
     plugins.add_plugin(file)
-    entry = next(e for e in sources.entries("methods") if e.name == "twin-class")
+    entry = next(e for e in descriptions.entries("methods") if e.name == "twin-class")
     assert (entry.doc, entry.access) == ("Mine.", ("samples",))

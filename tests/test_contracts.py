@@ -8,11 +8,11 @@ import torch
 import paramid
 from paramid import Network, Spec
 from paramid.authoring import check
-from paramid.contracts import registry, sources
+from paramid.contracts import descriptions, registry
 from paramid.contracts.controls import Control
 from paramid.contracts.task import declined
 from paramid.running.cell import plan_cell
-from paramid.running.execution import execute
+from paramid.running.inside_cell import execute
 from paramid.words import naming
 
 # Sizes at which a second is enough; an entry that is not named here runs with its defaults.
@@ -134,7 +134,7 @@ def test_a_gpu_sees_the_same_teacher_and_ends_alike(method: str, task: str) -> N
 @pytest.mark.parametrize("group", ["methods", "tasks"])
 def test_what_is_listed_without_an_import_is_so(group: str) -> None:
     load = registry.method if group == "methods" else registry.task
-    listed = {entry.name: entry for entry in sources.entries(group)}
+    listed = {entry.name: entry for entry in descriptions.entries(group)}
     for name in registry.BUILT_IN[group]:
         access = getattr(load(name), "access", frozenset())
         assert {kind.value for kind in access} <= set(listed[name].access), name

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Directions, Function, Run
-from paramid.judging.densenets import procrustes, scaled
+from paramid.judging.densenet_errors import procrustes, scaled
 from paramid.judging.metrics import Metrics, Unjudgeable
 from paramid.oracle.counting import CountingOracle
 from paramid.tasks.hierarchy import Hierarchy, conditioned

@@ -15,11 +15,11 @@ from torch import Tensor
 
 import paramid
 from paramid import Directions, Function, Gram, Network, Run, Subspace
-from paramid.judging import scores
+from paramid.judging import claim_scores
 from paramid.judging.metrics import Metrics, Unjudgeable
-from paramid.judging.outputs import score_outputs
+from paramid.judging.output_errors import score_outputs
 from paramid.judging.spans_and_directions import gram, score_directions, score_subspace, span_of_squares
-from paramid.running.execution import peak_mb
+from paramid.running.inside_cell import peak_mb
 from paramid.tasks.shallow import Shallow
 from paramid.words.activations import ACTIVATIONS
 from paramid.words.network import flip, permute
@@ -95,7 +95,7 @@ def never_rewarded(metrics: Metrics) -> None:
 @given(depth=depths, size=sizes, seed=seeds)
 def test_the_truth_is_exact(grow: Any, name: str, depth: int, size: int, seed: int) -> None:
     truth = grow((4, *[size] * depth, 2), (name,) * depth, seed)
-    metrics = scores.score(truth, truth.copy())
+    metrics = claim_scores.score(truth, truth.copy())
     nothing_wrong(metrics)
     assert metrics["bits"] == 53
     if depth > 1:
@@ -106,14 +106,14 @@ def test_the_truth_is_exact(grow: Any, name: str, depth: int, size: int, seed: i
 @given(depth=depths, size=sizes, seed=seeds)
 def test_the_judge_is_blind_to_order(grow: Any, name: str, depth: int, size: int, seed: int) -> None:
     truth = grow((4, *[size] * depth, 2), (name,) * depth, seed)
-    nothing_wrong(scores.score(truth, shuffled(truth, seed)), within=1e-14)  # norms are summed in another order
+    nothing_wrong(claim_scores.score(truth, shuffled(truth, seed)), within=1e-14)  # norms are summed in another order
 
 
 @pytest.mark.parametrize("name", MIRRORED)
 @given(depth=depths, size=sizes, seed=seeds)
 def test_the_judge_is_blind_to_joint_signs(grow: Any, name: str, depth: int, size: int, seed: int) -> None:
     truth = grow((4, *[size] * depth, 2), (name,) * depth, seed)
-    nothing_wrong(scores.score(truth, shuffled(turned(truth, seed), seed)), within=1e-13)
+    nothing_wrong(claim_scores.score(truth, shuffled(turned(truth, seed), seed)), within=1e-13)
 
 
 @pytest.mark.parametrize("name", MIRRORED)
@@ -125,7 +125,7 @@ def test_the_judge_sees_signs_where_the_outer_weights_are_pinned(name: str, d: i
     signs = torch.ones(m, dtype=F64)
     signs[:wrong] = -1
     claim = changed(truth, W0=truth.weights[0] * signs, b0=truth.biases[0] * signs)
-    metrics = scores.score(truth, shuffled(claim, seed))
+    metrics = claim_scores.score(truth, shuffled(claim, seed))
     assert metrics["weight_error"] == pytest.approx(CAP, rel=1e-12)
     assert metrics["recovered"] == pytest.approx(1 - wrong / m)
     assert metrics["sign_accuracy"] == pytest.approx(1 - wrong / m)
@@ -135,7 +135,7 @@ def test_the_judge_sees_signs_where_the_outer_weights_are_pinned(name: str, d: i
 @given(d=sizes, m=sizes, seed=seeds)
 def test_an_even_neuron_has_no_sign(d: int, m: int, seed: int) -> None:
     truth = shallow(d, m, seed, "square")
-    metrics = scores.score(truth, shuffled(turned(truth, seed), seed))
+    metrics = claim_scores.score(truth, shuffled(turned(truth, seed), seed))
     nothing_wrong(metrics, within=1e-13)
 
 
@@ -146,7 +146,7 @@ def test_the_scale_of_a_homogeneous_neuron_is_free(name: str, d: int, m: int, se
     c = Run.seeded(seed + 1).normal(1, m)[0].exp()
     outer = truth.weights[1] / c[:, None] ** ACTIVATIONS[name].degree
     claim = changed(truth, W0=truth.weights[0] * c, b0=truth.biases[0] * c, W1=outer)
-    nothing_wrong(scores.score(truth, claim), within=1e-12)
+    nothing_wrong(claim_scores.score(truth, claim), within=1e-12)
 
 
 def test_a_square_split_in_two_is_the_same_square() -> None:
@@ -161,7 +161,7 @@ def test_a_square_split_in_two_is_the_same_square() -> None:
 def test_the_scale_of_a_tanh_is_not_free() -> None:
     truth = shallow(3, 2, 0, outer=True)
     claim = changed(truth, W0=2 * truth.weights[0], b0=2 * truth.biases[0], W1=truth.weights[1] / 2)
-    assert scores.score(truth, claim)["weight_error"] == pytest.approx(1)
+    assert claim_scores.score(truth, claim)["weight_error"] == pytest.approx(1)
 
 
 @given(d=sizes, m=sizes, seed=seeds)
@@ -180,7 +180,7 @@ def test_squares_may_be_rotated_among_each_other(d: int, m: int, seed: int) -> N
 def test_opposite_neurons_keep_their_signs_in_any_order() -> None:
     w = orthonormal(3, 2, 0)
     truth = Network.shallow(torch.cat([w, -w[:, :1]], 1), torch.tensor([0.1, 0.2, 0.3], dtype=F64), "tanh")
-    nothing_wrong(scores.score(truth, permute(truth, 0, torch.tensor([2, 1, 0]))))
+    nothing_wrong(claim_scores.score(truth, permute(truth, 0, torch.tensor([2, 1, 0]))))
 
 
 # --- what is never rewarded ------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def test_a_neuron_far_from_all_is_both_missing_and_in_excess(d: int, m: int, see
 @given(seed=seeds, layer=st.integers(0, 1))
 def test_a_neuron_missing_inside_is_charged_to_its_layer(grow: Any, seed: int, layer: int) -> None:
     truth = grow((5, 4, 3, 1), ("tanh", "tanh"), seed)
-    metrics = scores.score(truth, permute(truth, layer, torch.arange(1, truth.widths[layer])))
+    metrics = claim_scores.score(truth, permute(truth, layer, torch.arange(1, truth.widths[layer])))
     assert metrics["weight_error"] == metrics[f"weight_error_{layer + 1}"] == CAP
     never_rewarded(metrics)
 
@@ -293,13 +293,13 @@ def test_the_judge_itself_does_not_reward_nan(key: str) -> None:
     truth = shallow(4, 3, 0)
     claim = changed(truth, **{key: torch.full_like(truth.arrays()[key], math.nan)})
     with suppress(ValueError):  # a refusal is as good
-        never_rewarded(scores.score(truth, claim))
+        never_rewarded(claim_scores.score(truth, claim))
 
 
 @pytest.mark.parametrize("huge", [1e100, 1e200])
 def test_huge_squares_have_no_bits(huge: float) -> None:
     truth = shallow(4, 3, 0, "square")
-    metrics = scores.score(truth, changed(truth, W0=huge * truth.weights[0]))
+    metrics = claim_scores.score(truth, changed(truth, W0=huge * truth.weights[0]))
     never_rewarded(metrics)
     assert metrics["bits"] < 0
     assert metrics["gram_error"] > 1
@@ -313,7 +313,7 @@ def test_small_noise_is_measured_without_a_floor(d: int, m: int, seed: int, e: f
     truth = shallow(d, m, seed, name)
     gap = truth.weights[0][:, :, None] - truth.weights[0][:, None]
     claim = moved(truth, seed, e)
-    metrics = scores.score(truth, shuffled(claim, seed))
+    metrics = claim_scores.score(truth, shuffled(claim, seed))
     away, shift = claim.weights[0] - truth.weights[0], (claim.biases[0] - truth.biases[0]).abs()
     if float((gap.norm(dim=0) + 9 * torch.eye(m, dtype=F64)).min()) < 0.1:
         return  # two neurons that nearly coincide may be exchanged
@@ -330,7 +330,7 @@ def test_directions_are_measured_without_a_floor_up_to_sign(d: int, m: int, seed
     claim = w + e * Run.seeded(seed + 1).normal(len(w), m) / len(w)
     signs = Run.seeded(seed + 2).normal(1, m)[0].sign()
     order = torch.randperm(m, generator=Run.seeded(seed).generator)
-    metrics = scores.score(Directions(w), Directions((claim * signs)[:, order]))
+    metrics = claim_scores.score(Directions(w), Directions((claim * signs)[:, order]))
     assert metrics["weight_error"] == pytest.approx(float((claim - w).norm(dim=0).max()), rel=1e-10)
     assert metrics["recovered"] == 1
 
@@ -340,7 +340,7 @@ def test_the_outer_layer_counts_too(e: float, key: str, seed: int) -> None:
     truth = shallow(4, 3, seed, outer=True)
     value = truth.arrays()[key].clone()
     value.view(-1)[0] += e
-    metrics = scores.score(truth, changed(truth, **{key: value}))
+    metrics = claim_scores.score(truth, changed(truth, **{key: value}))
     assert metrics["outer_error"] == pytest.approx(e, rel=1e-3)
     assert metrics["bits"] == pytest.approx(-math.log2(e), rel=1e-3)
     assert metrics["exact"] == (e < 1e-8)
@@ -354,7 +354,7 @@ def test_a_right_network_with_wrong_shifts_is_not_identified(d: int, m: int, see
         changed(truth, b1=truth.biases[1] + 0.1),
         changed(truth, W1=truth.weights[1] * (1 + 1 / float(truth.weights[1].abs().min()))),
     ):
-        never_rewarded(scores.score(truth, claim))
+        never_rewarded(claim_scores.score(truth, claim))
 
 
 @given(m=st.integers(1, 6), extra=st.integers(0, 1), d=st.integers(2, 4), seed=seeds, free=st.booleans())
@@ -372,7 +372,7 @@ def test_the_matching_is_the_best_of_all_permutations(m: int, extra: int, d: int
     assert len(set(columns.tolist())) == len(columns)
     if free:
         wanted = max(cost[range(m), best])
-        assert scores.score(Directions(a), Directions(b))["weight_error"] == pytest.approx(wanted, rel=1e-12)
+        assert claim_scores.score(Directions(a), Directions(b))["weight_error"] == pytest.approx(wanted, rel=1e-12)
 
 
 @given(m=st.integers(1, 5), seed=seeds)
@@ -387,7 +387,7 @@ def test_all_pairs_of_columns_are_compared_without_a_floor(m: int, seed: int) ->
 @given(d=sizes, m=sizes, seed=seeds)
 def test_wrong_shifts_cost_no_directions(d: int, m: int, seed: int) -> None:
     truth = shallow(d, m, seed)
-    metrics = scores.score(truth, shuffled(changed(truth, b0=truth.biases[0] + 5), seed))
+    metrics = claim_scores.score(truth, shuffled(changed(truth, b0=truth.biases[0] + 5), seed))
     assert metrics["weight_error"] == metrics["excess"] == 0
     assert metrics["bias_error_max"] == pytest.approx(5)
     never_rewarded(metrics)
@@ -396,7 +396,7 @@ def test_wrong_shifts_cost_no_directions(d: int, m: int, seed: int) -> None:
 def test_a_small_neuron_of_the_wrong_sign_is_not_identified() -> None:
     w = 1e-3 * orthonormal(3, 2, 0)
     truth = Network.shallow(w, torch.zeros(2, dtype=F64), "tanh")
-    metrics = scores.score(truth, changed(truth, W0=w * torch.tensor([1.0, -1.0], dtype=F64)))
+    metrics = claim_scores.score(truth, changed(truth, W0=w * torch.tensor([1.0, -1.0], dtype=F64)))
     assert metrics["weight_error"] == pytest.approx(2e-3)
     assert metrics["sign_accuracy"] == 0.5
     never_rewarded(metrics)
@@ -405,7 +405,7 @@ def test_a_small_neuron_of_the_wrong_sign_is_not_identified() -> None:
 def test_shifts_decide_between_neurons_of_one_direction() -> None:
     w = orthonormal(3, 1, 0).repeat(1, 3)
     truth = Network.shallow(w, torch.tensor([0.1, 0.2, 0.3], dtype=F64), "softplus")
-    nothing_wrong(scores.score(truth, permute(truth, 0, torch.tensor([2, 0, 1]))))
+    nothing_wrong(claim_scores.score(truth, permute(truth, 0, torch.tensor([2, 0, 1]))))
 
 
 # --- subspaces, Gram matrices, outputs -----------------------------------------------------------------------------
@@ -418,7 +418,7 @@ def test_a_tilted_subspace_is_off_by_its_sine(n: int, seed: int, angle: float, d
     tilted = frame[:, :k].clone()
     tilted[:, 0] = math.cos(angle) * frame[:, 0] + math.sin(angle) * frame[:, k]
     mixed = tilted @ (Run.seeded(seed + 1).normal(k, k) + 4 * torch.eye(k, dtype=F64))
-    metrics = scores.score(Subspace(frame[:, :k]), Subspace(mixed))
+    metrics = claim_scores.score(Subspace(frame[:, :k]), Subspace(mixed))
     assert metrics["subspace_error"] == pytest.approx(math.sin(angle), rel=1e-6, abs=1e-13)
     assert metrics["subspace_error_frobenius"] == pytest.approx(CAP * math.sin(angle), rel=1e-6, abs=1e-13)
 
@@ -427,7 +427,7 @@ def test_a_tilted_subspace_is_off_by_its_sine(n: int, seed: int, angle: float, d
 def test_a_subspace_of_another_dimension_is_off_by_whole_axes(n: int, seed: int, data: Any) -> None:
     k, other = data.draw(st.lists(st.integers(1, n), min_size=2, max_size=2, unique=True))
     frame = orthonormal(n, n, seed)
-    metrics = scores.score(Subspace(frame[:, :k]), Subspace(frame[:, :other]))
+    metrics = claim_scores.score(Subspace(frame[:, :k]), Subspace(frame[:, :other]))
     assert metrics["subspace_error"] == pytest.approx(1)
     assert metrics["subspace_error_frobenius"] == pytest.approx(abs(k - other) ** 0.5)
 
@@ -436,7 +436,7 @@ def test_a_subspace_of_another_dimension_is_off_by_whole_axes(n: int, seed: int,
 def test_a_vector_claimed_twice_does_not_span_two(d: int, seed: int) -> None:
     truth = orthonormal(d + 3, 2, seed)
     with pytest.raises(Unjudgeable, match="dependent"):
-        scores.score(Subspace(truth), Subspace(truth[:, [0, 0]]))
+        claim_scores.score(Subspace(truth), Subspace(truth[:, [0, 0]]))
 
 
 @given(d=sizes, seed=seeds)
@@ -463,12 +463,12 @@ def test_a_square_network_is_its_gram_matrix(d: int, m: int, seed: int) -> None:
 def test_the_gram_error_is_relative(d: int, seed: int, e: float) -> None:
     a = Run.seeded(seed).normal(d, d)
     q = a + a.T
-    metrics = scores.score(Gram(q), Gram((1 + e) * q))
+    metrics = claim_scores.score(Gram(q), Gram((1 + e) * q))
     assert metrics["gram_error"] == pytest.approx(e, rel=1e-3)
     assert metrics["identified"] == (e < 1e-2)
     assert metrics["exact"] == (e < 1e-8)
     with pytest.raises(Unjudgeable, match=f"shape .{d - 1}, {d - 1}.; .{d}, {d}. was wanted"):
-        scores.score(Gram(q), Gram(q[1:, 1:]))
+        claim_scores.score(Gram(q), Gram(q[1:, 1:]))
 
 
 @given(seed=seeds, chunk=st.integers(1, 50))
@@ -511,7 +511,7 @@ def test_a_function_that_answers_otherwise_cannot_be_judged(answer: Any, wanted:
 @pytest.mark.parametrize("claim", [Directions(torch.eye(2)), Gram(torch.eye(2)), Subspace(torch.eye(3))])
 def test_kinds_are_not_compared_with_each_other(claim: Any) -> None:
     with pytest.raises(Unjudgeable, match=f"{type(claim).__name__} cannot be judged against a Network"):
-        scores.score(shallow(2, 2, 0), claim)
+        claim_scores.score(shallow(2, 2, 0), claim)
 
 
 def test_a_task_names_the_kinds_it_can_judge() -> None:
@@ -524,7 +524,7 @@ def test_a_task_names_the_kinds_it_can_judge() -> None:
 @pytest.mark.parametrize("other", [shallow(4, 2, 0), shallow(3, 2, 0, "erf")])
 def test_networks_of_other_architectures_cannot_be_judged(other: Network) -> None:
     with pytest.raises(Unjudgeable, match="cannot be judged against 3-1 with"):
-        scores.score(shallow(3, 2, 0), other)
+        claim_scores.score(shallow(3, 2, 0), other)
 
 
 @pytest.mark.parametrize("kind", [Network, Directions, Subspace])
@@ -541,7 +541,7 @@ def test_claims_in_single_precision_are_judged(kind: type) -> None:
 def test_a_thousand_neurons_are_judged_in_bounded_memory() -> None:
     truth = shallow(50, 1000, 0)
     before = peak_mb()
-    metrics = scores.score(truth, shuffled(truth, 1))
+    metrics = claim_scores.score(truth, shuffled(truth, 1))
     assert peak_mb() - before < 2000
     nothing_wrong(metrics)
 
@@ -642,7 +642,7 @@ def test_the_role_and_the_activation_are_named() -> None:
 
 def test_a_claim_keeps_its_own_words_apart() -> None:
     truth = shallow(3, 2, 0)
-    assert scores.score(truth, replace(truth, stats={"weight_error": 7.0}))["weight_error"] == 0
+    assert claim_scores.score(truth, replace(truth, stats={"weight_error": 7.0}))["weight_error"] == 0
 
 
 def test_a_zero_direction_is_no_cheaper_than_silence() -> None:
@@ -667,4 +667,4 @@ def test_layers_take_no_third_part_and_lists_are_matrices() -> None:
 def test_a_network_without_hidden_layers_has_nothing_to_compare() -> None:
     linear = Network((torch.eye(2, dtype=F64),), (torch.zeros(2, dtype=F64),), ("identity",))
     with pytest.raises(Unjudgeable, match="without hidden layers"):
-        scores.score(linear, linear)
+        claim_scores.score(linear, linear)

@@ -5,19 +5,19 @@ import pytest
 from paramid import Spec
 from paramid.oracle.samples import Samples
 from paramid.running.cell import plan_cell
-from paramid.words import memory
+from paramid.words import memory_limits
 from paramid.words.naming import UsageError
 
 
 def test_the_arithmetic_is_told() -> None:
-    reason = memory.refusal({"weights": (1000, 10**7)}, 16e9)
+    reason = memory_limits.refusal({"weights": (1000, 10**7)}, 16e9)
     assert reason == "1,000 x 10,000,000 (weights) doubles of 8 bytes are 80.0 GB; 16.0 GB are there"
-    assert memory.refusal({"weights": (1000, 10**6)}, 16e9) is None
+    assert memory_limits.refusal({"weights": (1000, 10**6)}, 16e9) is None
 
 
 def test_least_counts_every_layer_and_the_matching() -> None:
     spec = Spec(inputs=5, widths=(7, None), activations=("tanh", "tanh", "identity"))
-    assert memory.least(spec) == {
+    assert memory_limits.least(spec) == {
         "weights 1": (5, 7), "weights 2": (7, 1), "weights 3": (1, 1), "distances between neurons": (7, 7),
     }  # fmt: skip
 

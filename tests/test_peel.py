@@ -12,7 +12,7 @@ from torch.autograd.functional import jacobian
 
 import paramid
 from paramid import Claim, GiveUp, Network, Run, activation
-from paramid.judging import scores
+from paramid.judging import claim_scores
 from paramid.methods.layers import circle_search, gauge_labels, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import Peeled, inverse
 from paramid.methods.peel import Peel
@@ -129,7 +129,7 @@ def test_above_a_layer_the_teacher_is_a_network_with_a_layer_less(name: str) -> 
     torch.testing.assert_close(teacher(peeled.lifted(a)), above(a), rtol=1e-9, atol=1e-11)
     x = Run.seeded(1).normal(20, 12)
     torch.testing.assert_close(above(peeled.image(x)), teacher(x), rtol=1e-12, atol=1e-13)
-    assert scores.score(teacher, peeled.below(above))["exact"] == 1
+    assert claim_scores.score(teacher, peeled.below(above))["exact"] == 1
 
 
 def test_inverses_stay_finite_at_the_edge() -> None:
@@ -201,7 +201,7 @@ def test_rough_layers_are_right_to_a_few_percent() -> None:
     seen = rough_layers.look(teacher, base, widths, activation("tanh"), run, noise=0.0, first=None)
     x = run.normal(300, 10)
     rough = rough_layers.rough_networks(seen, base, widths, names, x, teacher(x), 0)[0]
-    metrics = scores.score(teacher, rough)
+    metrics = claim_scores.score(teacher, rough)
     assert metrics["weight_error"] < 0.1
     assert metrics["bias_error_max"] < 0.05
 

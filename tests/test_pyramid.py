@@ -10,7 +10,7 @@ from torch.autograd.functional import jacobian
 
 import paramid
 from paramid import EntangledWeights, Subspace, task
-from paramid.judging import scores
+from paramid.judging import claim_scores
 from paramid.tasks.pyramid import Pyramid, contracted, entangled
 from paramid.words.network import flip, permute
 
@@ -157,7 +157,7 @@ def test_a_small_error_in_any_layer_is_told_in_its_layer() -> None:
     for layer in range(3):
         weights = list(teacher.weights)
         weights[layer] = weights[layer] + 1e-5 * torch.eye(*weights[layer].shape, dtype=F64)
-        metrics = scores.score(teacher, teacher.with_layers(weights, teacher.biases))
+        metrics = claim_scores.score(teacher, teacher.with_layers(weights, teacher.biases))
         assert [metrics[f"weight_error_{n}"] > 0 for n in (1, 2, 3)] == [n == layer for n in range(3)]
         assert metrics[f"weight_error_{layer + 1}"] == pytest.approx(1e-5)
 

@@ -11,7 +11,7 @@ from torch import Tensor
 import paramid
 from paramid import Directions, Function, Network, Run, task
 from paramid.judging.metrics import Unjudgeable
-from paramid.judging.outputs import score_outputs
+from paramid.judging.output_errors import score_outputs
 from paramid.tasks.biased_relu import BiasedRelu
 from paramid.tasks.relu_units import Units, score, visible
 from paramid.words import random_streams

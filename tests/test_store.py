@@ -14,7 +14,7 @@ from paramid import Status
 from paramid.records.record import Outcome, Record, dump
 from paramid.records.selection import newest
 from paramid.records.store import Store, StoreError
-from paramid.running.execution import pack
+from paramid.running.inside_cell import pack
 
 
 def record(key: str = "a1", **changes: object) -> Record:

@@ -14,7 +14,7 @@ from paramid import Directions, Network
 from paramid.contracts import registry
 from paramid.words import hermite
 from paramid.words.spec import Access
-from paramid.words.thresholds import Thresholded, Units, coefficients, monomials, subsets
+from paramid.words.threshold_units import Thresholded, Units, coefficients, monomials, subsets
 
 F64 = torch.float64
 

@@ -19,7 +19,7 @@ from paramid.methods.thresholds.angle_search import firing
 from paramid.oracle.counting import CountingOracle
 from paramid.words import hermite
 from paramid.words.spec import Spec
-from paramid.words.thresholds import Thresholded, Units
+from paramid.words.threshold_units import Thresholded, Units
 
 F64 = torch.float64
 

@@ -19,7 +19,7 @@ from paramid.contracts.plugins import plugin_files, plugin_module
 from paramid.contracts.task import declined
 from paramid.running import suites
 from paramid.running.cell import Cell, plan_cell
-from paramid.running.execution import Emit
+from paramid.running.inside_cell import Emit
 from paramid.running.supervisor import Supervisor
 from paramid.running.transcript import Transcript
 from paramid.words import naming

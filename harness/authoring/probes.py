@@ -19,11 +19,11 @@ from paramid.contracts import registry
 from paramid.contracts.controls import Control
 from paramid.contracts.method import Run
 from paramid.contracts.task import Task
+from paramid.judging.claim_scores import accepted
 from paramid.judging.metrics import Unjudgeable
-from paramid.judging.scores import accepted
 from paramid.oracle.counting import CountingOracle, Usage
 from paramid.oracle.samples import Samples
-from paramid.running.endings import ending
+from paramid.running.error_statuses import ending
 from paramid.words import naming, random_streams
 from paramid.words.claims import Claim
 from paramid.words.network import Teacher

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from paramid.board.markup import escaped, link, marked, table, tag
 from paramid.board.summary import Summary, family
-from paramid.contracts import sources
+from paramid.contracts import descriptions
 from paramid.judging.metrics import METRICS
 from paramid.records import agreement
 from paramid.records.number_format import shown
@@ -54,7 +54,7 @@ def definitions(summary: Summary) -> str:
     own = [
         (f"<code>{escaped(name)}</code>", f"{escaped(f)}: {marked(told)}")
         for f in families
-        for name, told in sources.metrics(f)
+        for name, told in descriptions.metrics(f)
     ]
     return "".join(
         [

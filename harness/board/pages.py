@@ -12,7 +12,7 @@ from paramid.board.markup import escaped, link, region, table, tag
 from paramid.board.matrix import task_words
 from paramid.board.standings import badges, bar, rank
 from paramid.board.summary import Result, Summary, family
-from paramid.contracts import sources
+from paramid.contracts import descriptions
 from paramid.pictures.curves import curves
 from paramid.pictures.panels import varying
 from paramid.pictures.phase_map import phase_map
@@ -125,7 +125,7 @@ def _limits(r: Record) -> str:
 
 def _said(group: str, name: str, at: str | None = None) -> str:
     """What the code says of itself: the first line of the class, its reference, the words of the module or where."""
-    source = sources.of(group, name)
+    source = descriptions.of(group, name)
     if source is None:
         return tag("p", "Not in the registry of this version: what it is cannot be said here.")
     cited = tag("p", "<b>Reference</b> ", escaped(source.reference), class_="cite") if source.reference else ""

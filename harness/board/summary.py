@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from paramid.contracts import sources
+from paramid.contracts import descriptions
 from paramid.records import agreement
 from paramid.records.published import DISPUTED, VERIFIED, Verdict, fingerprint
 from paramid.records.quantities import cost, endings, error, identified
@@ -210,7 +210,7 @@ def family(task: str) -> str:
 def inputs(task: str) -> float:
     """D: what its name says, or its family by default; NaN where neither is known."""
     told: object = options(task).get("D")
-    if told is None and (source := sources.of("tasks", task)):
+    if told is None and (source := descriptions.of("tasks", task)):
         told = source.literal("D")
     return float(told) if isinstance(told, int | float) else math.nan
 

@@ -4,7 +4,7 @@ import argparse
 
 from paramid.commands import DONE, FAILED, Add
 from paramid.commands import arguments as common
-from paramid.records import tables
+from paramid.records import text_tables
 from paramid.words.naming import whole
 from paramid.words.status import BROKEN
 
@@ -45,6 +45,6 @@ def act(options: argparse.Namespace) -> int:
     records = comparison.results()
     for note in dict.fromkeys(comparison.notes):
         common.warn(note)
-    print(tables.render(tables.rows(records), options.format), end="")
+    print(text_tables.render(text_tables.rows(records), options.format), end="")
     complete = len(records) == len(comparison.cells)
     return DONE if complete and not any(r.status in BROKEN for r in records) else FAILED

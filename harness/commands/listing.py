@@ -3,7 +3,7 @@
 import argparse
 
 from paramid.commands import DONE, Add
-from paramid.contracts import registry, sources
+from paramid.contracts import descriptions, registry
 from paramid.running import suites
 
 EXAMPLE = "paramid list methods"
@@ -22,7 +22,7 @@ def act(options: argparse.Namespace) -> int:
     for group in ("methods", "tasks"):
         if options.what in (None, group):
             print(f"{group}:")
-            listed = sources.entries(group)
+            listed = descriptions.entries(group)
             for entry in listed:
                 needs = f"  [{', '.join(entry.access)}]" if entry.access else ""
                 print(f"  {entry.name:<{max(len(e.name) for e in listed)}}  {entry.doc}{needs}")

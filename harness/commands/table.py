@@ -5,7 +5,7 @@ from pathlib import Path
 
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import format, store, warn
-from paramid.records import tables
+from paramid.records import text_tables
 from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid table --format markdown"
@@ -30,15 +30,15 @@ def act(options: argparse.Namespace) -> int:
         records = newest(published.existing(options.records, warn).records.values())
     else:
         records = newest(Store.existing(options.store, warn).records())
-    made = tables.rows(records)
+    made = text_tables.rows(records)
     if options.best is None:
-        print(tables.render(made, options.format), end="")
+        print(text_tables.render(made, options.format), end="")
         return DONE
     if options.best < 1:
         raise UsageError(f"--best is {options.best}; a whole number from 1 was wanted")
-    kept = tables.best(made, options.best)
+    kept = text_tables.best(made, options.best)
     if kept or options.format != "markdown":
-        print(tables.render(kept, options.format), end="")
+        print(text_tables.render(kept, options.format), end="")
     if options.format == "markdown":
         print(*([""] if kept else []), f"*{len(records):,} records: {', '.join(made_on(records))}.*", sep="\n")
     return DONE

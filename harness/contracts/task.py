@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
-from paramid.judging import scores
+from paramid.judging import claim_scores
 from paramid.judging.metrics import Metrics, Unjudgeable
 from paramid.words.claims import Claim, Function
 from paramid.words.network import Teacher
@@ -61,7 +61,7 @@ class Task(Protocol):
         if kind not in self.kinds:
             wanted = ", ".join(k.__name__ for k in (*self.kinds, Function))
             raise Unjudgeable(f"claimed a {kind.__name__}; this task can judge {wanted}")
-        return self.headed(scores.score(self.truth(teacher, kind), claim))
+        return self.headed(claim_scores.score(self.truth(teacher, kind), claim))
 
     def headed(self, metrics: Metrics) -> Metrics:
         """`metrics` with this family's headline under the common name `error`."""

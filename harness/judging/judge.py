@@ -8,7 +8,7 @@ from torch import Tensor
 
 from paramid.judging.aligned_networks import score_network
 from paramid.judging.metrics import Metrics
-from paramid.judging.outputs import score_outputs
+from paramid.judging.output_errors import score_outputs
 from paramid.words import random_streams
 from paramid.words.network import Network
 

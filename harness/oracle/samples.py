@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import torch
 from torch import Tensor
 
-from paramid.words import memory
+from paramid.words import memory_limits
 
 
 class Samples:
@@ -40,7 +40,7 @@ class Samples:
 
     def tensors(self) -> tuple[Tensor, Tensor]:
         """All pairs at once, (rows, inputs) and (rows, outputs); a MemoryError where they cannot fit."""
-        if reason := memory.refusal({"samples": (self._rows, self._columns)}, memory.room()):
+        if reason := memory_limits.refusal({"samples": (self._rows, self._columns)}, memory_limits.room()):
             raise MemoryError(reason)
         pairs = list(self)
         return torch.cat([x for x, _ in pairs]), torch.cat([y for _, y in pairs])

@@ -1,6 +1,6 @@
 """From names to records: a cell is planned, runs in a child process, is judged there, and ends as a record.
 
 `run`, `compare` and `identify` are the doors; `verification` runs records again. `supervisor` starts children through
-`fork_server` and kills them; `execution` is what happens inside one. Imports `records` and what is below it;
-`tasks` and `methods` are found by name. Start with `cell`, then `execution`.
+`fork_server` and kills them; `inside_cell` is what happens inside one. Imports `records` and what is below it;
+`tasks` and `methods` are found by name. Start with `cell`, then `inside_cell`.
 """

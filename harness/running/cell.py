@@ -9,7 +9,7 @@ from typing import TypedDict, Unpack
 from paramid.contracts import registry
 from paramid.contracts.plugins import plugin_files
 from paramid.records import keys
-from paramid.words import memory, naming
+from paramid.words import memory_limits, naming
 from paramid.words.naming import Name, UsageError
 
 
@@ -82,7 +82,7 @@ def plan_cell(method: str, task: str, *, seed: int = 0, device: str = "cpu", **l
         value = getattr(made, name)
         if value is not None and not (isinstance(value, int | float) and 0 < value < math.inf):
             raise UsageError(f"{name} is {value!r}; a positive number was wanted")
-    allowed = min(memory.room(), 2**20 * (made.memory_limit or math.inf))
-    if reason := memory.refusal(memory.least(registry.task(task).spec), allowed):
+    allowed = min(memory_limits.room(), 2**20 * (made.memory_limit or math.inf))
+    if reason := memory_limits.refusal(memory_limits.least(registry.task(task).spec), allowed):
         raise UsageError(f"{made.task} cannot fit in memory: {reason}")
     return made

@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 # Imported here, once, so that a forked child has them: torch, scipy's assignment, the judge.
-from paramid.running import execution
+from paramid.running import inside_cell
 from paramid.running.cell import Cell
-from paramid.running.endings import ending
+from paramid.running.error_statuses import ending
 from paramid.running.messages import receive, send
 
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36
@@ -164,7 +164,7 @@ def handle(cell_socket: socket.socket, request: dict[str, Any], payload: bytes) 
                 "reason": f"outside the method: {reason}",
                 "traceback": traceback.format_exc(),
                 "metrics": {},
-                "peak_mb": execution.peak_mb(),
+                "peak_mb": inside_cell.peak_mb(),
             }
         )
 

@@ -12,13 +12,13 @@ import torch
 from paramid.contracts import registry
 from paramid.contracts.controls import Control
 from paramid.contracts.method import Method, Run
+from paramid.judging.claim_scores import accepted
 from paramid.judging.metrics import Unjudgeable
 from paramid.judging.obstacles import obstacles
-from paramid.judging.outputs import score_outputs
-from paramid.judging.scores import accepted
+from paramid.judging.output_errors import score_outputs
 from paramid.oracle.black_box import GRANTED, BlackBox, precision_of
 from paramid.oracle.counting import CountingOracle
-from paramid.running.endings import ending
+from paramid.running.error_statuses import ending
 from paramid.words import activations
 from paramid.words.claims import Claim
 from paramid.words.naming import UsageError, whole

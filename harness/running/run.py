@@ -68,7 +68,7 @@ def outcome(
 
 def _run_here(cell: Cell, facts: dict[str, object]) -> Outcome:
     """The cell in this process."""
-    from paramid.running.execution import execute
+    from paramid.running.inside_cell import execute
 
     transcript = Transcript(cell, provenance.cores())
     execute(cell, transcript.add, throw=True)

@@ -83,12 +83,12 @@ class Supervisor:
     def run(self, cell: Cell, key: str, provenance: Mapping[str, object]) -> Outcome:
         """One cell in a child of its own. Never raises for what a method does."""
         transcript = Transcript(cell, self.threads)
-        child = self.run_child("paramid.running.execution:execute", cell, transcript)
+        child = self.run_child("paramid.running.inside_cell:execute", cell, transcript)
         status, reason = child.verdict()
         claim_waits = transcript.ended is None and transcript.claim and status is not Status.INTERRUPTED
         if claim_waits and transcript.stages[-1].kind != "Function":
             kind, payload = transcript.stages[-1].kind, transcript.claim
-            self.run_child("paramid.running.execution:rejudge", cell, transcript, payload, kind=kind)
+            self.run_child("paramid.running.inside_cell:rejudge", cell, transcript, payload, kind=kind)
         return transcript.outcome(key, provenance, status, reason, child.printed)
 
     def run_child(

@@ -18,7 +18,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from paramid.contracts import sources
+from paramid.contracts import descriptions
 from paramid.records.quantities import UNITS, cost, error
 from paramid.records.record import Record
 from paramid.statistics.ranking import TARGETS, TargetCosts
@@ -49,8 +49,8 @@ def declared(method: str) -> list[str]:
 
 
 @cache
-def _methods() -> tuple[sources.Entry, ...]:
-    return tuple(sources.entries("methods"))
+def _methods() -> tuple[descriptions.Entry, ...]:
+    return tuple(descriptions.entries("methods"))
 
 
 def boards(groups: Mapping[str, Sequence[Record]]) -> dict[str, dict[str, Sequence[Record]]]:

@@ -26,7 +26,7 @@ from torch import Tensor
 
 from paramid import Network, Oracle
 from paramid.oracle.counting import CHUNK
-from paramid.words import hermite, memory
+from paramid.words import hermite, memory_limits
 
 Pairs = Iterable[tuple[Tensor, Tensor]]  # re-iterable, in chunks
 PRINTED = -1  # as control: no regression
@@ -90,7 +90,7 @@ def refusal(inputs: int, order: int, control: int = PRINTED) -> str | None:
     half = hermite.entries(inputs, (order + 1) // 2)
     fitted = sum(hermite.entries(inputs, k) for k in range(control + 1))
     arrays = {"products": (4, half, half), "tensors": (order + 4, inputs**order), "regression": (4, fitted, fitted)}
-    return memory.refusal(arrays, memory.room())
+    return memory_limits.refusal(arrays, memory_limits.room())
 
 
 def spectral(distinct: Tensor, inputs: int, order: int, left: int) -> float:

@@ -20,7 +20,7 @@ import torch
 from torch import Tensor
 
 from paramid import Run, Spec
-from paramid.words import memory
+from paramid.words import memory_limits
 from paramid.words.densenet import DenseNet, Links
 from paramid.words.spec import HierarchySpec
 
@@ -35,7 +35,7 @@ def declined(spec: Spec, arrays: dict[str, tuple[int, ...]] | None = None) -> st
         return "needs to be told the links and gaps of a quadratic DenseNet"
     if spec.samples is not None and spec.samples < 2:
         return f"{spec.samples} samples are too few to fit and to check"
-    return memory.refusal(arrays or {}, memory.room())
+    return memory_limits.refusal(arrays or {}, memory_limits.room())
 
 
 def mixed(width: int) -> int:

@@ -15,7 +15,7 @@ from paramid import GiveUp, Network, Run, Spec
 from paramid.methods.refinement import layered_refinement
 from paramid.methods.refinement.layered_refinement import Fit
 from paramid.oracle.samples import Samples
-from paramid.words import memory
+from paramid.words import memory_limits
 from paramid.words.neuron_distances import CLOSE
 
 
@@ -45,7 +45,9 @@ def refusal(spec: Spec, rows: float) -> str | None:
 def too_large(spec: Spec) -> str | None:
     """Why Levenberg-Marquardt over all parameters does not fit in memory, or None."""
     p = parameters(spec)
-    return memory.refusal({"normal equations": (p, p), "their factor": (p, p), "its copy": (p, p)}, memory.room())
+    return memory_limits.refusal(
+        {"normal equations": (p, p), "their factor": (p, p), "its copy": (p, p)}, memory_limits.room()
+    )
 
 
 def first(samples: Samples, rows: int) -> tuple[Tensor, Tensor]:

@@ -20,7 +20,7 @@ from math import sqrt
 import torch
 from torch import Tensor
 
-from paramid.words import memory
+from paramid.words import memory_limits
 
 LARGEST = 2**29  # bytes of a Hessian
 
@@ -62,7 +62,7 @@ def certificate(x: Tensor, y: Tensor, w: Tensor, v: Tensor) -> Certificate:
 def hessian(x: Tensor, y: Tensor, w: Tensor, v: Tensor) -> Tensor:
     """The matrix of (2), neuron after neuron: (k D, k D); a MemoryError where it cannot be held."""
     d, k = w.shape
-    if reason := memory.refusal({"Hessian": (k * d, k * d)}, LARGEST):
+    if reason := memory_limits.refusal({"Hessian": (k * d, k * d)}, LARGEST):
         raise MemoryError(reason)
     z = x @ w
     weighted = (x.T * (z.square() @ v - y)) @ x / len(x)

@@ -26,7 +26,7 @@ from paramid.oracle.counting import CHUNK
 from paramid.oracle.samples import Samples
 from paramid.words import random_streams
 from paramid.words.spec import Spec, ThresholdSpec
-from paramid.words.thresholds import EVEN, coefficients
+from paramid.words.threshold_units import EVEN, coefficients
 
 SOURCES = ("samples", "queries", "moments")
 ROWS = 1_000_000  # where nothing says how many

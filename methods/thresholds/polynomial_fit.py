@@ -19,7 +19,7 @@ import torch
 from torch import Tensor
 
 from paramid import GiveUp, Oracle, Run
-from paramid.words.thresholds import UNITS, Thresholded, Units, monomials, subsets
+from paramid.words.threshold_units import UNITS, Thresholded, Units, monomials, subsets
 
 FULL = 10  # units, all of whose products are fitted
 CHECKS = 200

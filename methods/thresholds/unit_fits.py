@@ -20,7 +20,7 @@ from scipy.optimize import minimize
 from torch import Tensor
 
 from paramid import GiveUp
-from paramid.words.thresholds import Units
+from paramid.words.threshold_units import Units
 
 MARGIN = 0.3
 BAND, ROUNDS, ENOUGH = 0.6, 10, 20  # δ at first, halvings, rows for each unknown

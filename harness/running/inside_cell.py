@@ -22,13 +22,13 @@ from paramid.contracts import plugins, registry
 from paramid.contracts.controls import Control
 from paramid.contracts.method import GiveUp, Run
 from paramid.contracts.task import Task, declined
+from paramid.judging.claim_scores import accepted
 from paramid.judging.metrics import Metrics, Unjudgeable, documented
 from paramid.judging.obstacles import obstacles
-from paramid.judging.outputs import score_outputs
-from paramid.judging.scores import accepted
+from paramid.judging.output_errors import score_outputs
 from paramid.oracle.counting import CountingOracle, Usage
 from paramid.oracle.protocol import BudgetSpent
-from paramid.running.endings import ending, one_line, trace_of
+from paramid.running.error_statuses import ending, one_line, trace_of
 from paramid.words import random_streams
 from paramid.words.claims import Claim
 from paramid.words.network import Network

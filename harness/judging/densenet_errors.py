@@ -27,7 +27,7 @@ import torch
 from torch import Tensor
 
 from paramid.judging.metrics import EXACT, Metrics, Unjudgeable
-from paramid.judging.outputs import values_of
+from paramid.judging.output_errors import values_of
 from paramid.words.densenet import DenseNet
 from paramid.words.network import Teacher
 from paramid.words.neuron_distances import CAP, match

@@ -13,7 +13,7 @@ from paramid.words import random_streams
 from paramid.words.claims import Claim, Directions
 from paramid.words.network import Network
 from paramid.words.neuron_distances import CAP, match
-from paramid.words.thresholds import Thresholded, Units
+from paramid.words.threshold_units import Thresholded, Units
 
 PROBES = 512  # points at which two polynomials are compared
 
