@@ -28,7 +28,7 @@ from paramid.methods.hermite.function_check import MISSED, missed, told
 from paramid.methods.hermite.moment_estimates import Moments, Pairs
 from paramid.methods.hermite.tensors_to_network import HELD
 from paramid.methods.hermite_jennrich import HermiteJennrich, count
-from paramid.oracle.counting import CHUNK
+from paramid.words.memory_limits import CHUNK
 
 LEARNT = 0.1  # of the values' deviation: what a function may miss
 UNIT = 1e-12  # shorter affine parts than that have no direction

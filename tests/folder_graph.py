@@ -1,7 +1,8 @@
 """The folders of the package and what they import of each other, read from the source.
 
 `python -m tests.folder_graph` prints the graph of docs/architecture.md. `MAY_IMPORT` is the one place that says which
-arrows there may be: a folder imports from those named beside it and from itself, wherever in a file the import stands.
+arrows there may be: a folder imports from itself and from what is named beside it, wherever in a file the import stands
+and for types alone too; `oracle.protocol` is that module and no other of its folder.
 """
 
 import ast
@@ -12,7 +13,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PLACES = {"harness": "paramid", "methods": "paramid.methods", "tasks": "paramid.tasks"}
-FACADE = "paramid"  # `__init__`, `__main__` and `cli`, above all folders
+ABOVE = {"paramid", "paramid.__main__", "paramid.cli"}  # all folders: they may import anything
+OPEN = {"EXPORTS", "__version__"}  # what anybody may ask of `paramid` itself
+FOREIGN = {*PLACES, "tests", "benchmarks"}  # folders of the checkout: never packages for `import`
 
 MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "words": (),
@@ -20,17 +23,16 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "judging": ("words",),
     "contracts": ("words", "oracle", "judging"),
     "tasks": ("words", "oracle", "judging", "contracts"),
-    "methods": ("words", "oracle", "contracts"),
+    "methods": ("words", "oracle.protocol", "oracle.samples", "contracts.method"),
     "records": ("words", "judging", "contracts"),
     "running": ("words", "oracle", "judging", "contracts", "records"),
     "statistics": ("words", "contracts", "records", "running"),
     "pictures": ("words", "records"),
-    "board": ("words", "judging", "contracts", "records", "running", "statistics", "pictures"),
+    "board": ("words", "judging", "contracts", "records", "statistics", "pictures"),
     "authoring": ("words", "oracle", "judging", "contracts", "running"),
-    "commands": (
-        "words", "judging", "contracts", "records", "running", "statistics", "pictures", "board", "authoring",
-    ),
-}  # fmt: skip
+    "commands": ("words", "contracts", "records", "running", "statistics", "pictures", "board", "authoring"),
+}
+Arrows = dict[tuple[str, str], list[tuple[str, str]]]  # folders -> the files and what they import
 
 
 def modules(root: Path = ROOT) -> dict[str, Path]:
@@ -46,31 +48,49 @@ def modules(root: Path = ROOT) -> dict[str, Path]:
 
 
 def folder(module: str) -> str:
-    """The box that a module stands in."""
+    """The box that a module stands in; `paramid` for what is above all of them."""
     parts = module.split(".")
-    return parts[1] if len(parts) > 1 and parts[1] in MAY_IMPORT else FACADE
+    return parts[0] if module in ABOVE or len(parts) == 1 else parts[1]
 
 
 def imports(name: str, path: Path, known: Set[str], exports: Mapping[str, str]) -> Iterator[str]:
-    """The modules of the package that a file names in imports, in functions and for types alone too."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    """What a file names of this checkout: modules of the package, and folders that are none."""
+    text = path.read_text(encoding="utf-8")
+    tree = ast.parse(text)
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name.split(".")[0] == FACADE)
-        elif isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == FACADE and not node.level:
-            for alias in node.names:
-                full = f"{node.module}.{alias.name}"
-                through = f"{FACADE}.{exports.get(alias.name, '')}" if node.module == FACADE else ""
-                yield through if through in known else full if full in known else str(node.module)
+            yield from (a.name for a in node.names if a.name.split(".")[0] in {"paramid", *FOREIGN})
+        elif isinstance(node, ast.ImportFrom):
+            up = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+            base = ".".join([*up, *([node.module] if node.module else [])])
+            if base.split(".")[0] in {"paramid", *FOREIGN}:
+                yield from (_meant(base, alias.name, known, exports) for alias in node.names)
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "paramid":
+            if node.attr not in OPEN:  # `import paramid` and then anything of it
+                yield f"paramid.{exports.get(node.attr, node.attr)}"
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value in known - ABOVE:
+            yield node.value  # for `import_module`
 
 
-def graph(root: Path = ROOT) -> dict[tuple[str, str], list[str]]:
+def _meant(base: str, name: str, known: Set[str], exports: Mapping[str, str]) -> str:
+    """The module behind `from base import name`."""
+    if base == "paramid" and name in exports:
+        return f"paramid.{exports[name]}"
+    full = f"{base}.{name}"
+    return full if full in known or base == "paramid" else base
+
+
+def graph(root: Path = ROOT) -> Arrows:
     """Every arrow between two folders, with the imports that make it."""
     known, arrows = modules(root), defaultdict(list)
-    exports = _exports(known[FACADE])
+    exports = _exports(known["paramid"])
     for name, path in known.items():
+        if name in ABOVE:
+            continue
         for other in imports(name, path, set(known), exports):
-            if other != FACADE and folder(name) not in (folder(other), FACADE):
-                arrows[folder(name), folder(other)].append(f"{path.relative_to(root)} imports {other}")
+            if other != "paramid" and folder(name) != folder(other):
+                arrows[folder(name), folder(other)].append((str(path.relative_to(root)), other))
     return dict(arrows)
 
 
@@ -81,9 +101,20 @@ def _exports(path: Path) -> dict[str, str]:
     raise ValueError(f"{path} has no EXPORTS")
 
 
-def forbidden(arrows: Mapping[tuple[str, str], list[str]]) -> list[str]:
+def forbidden(arrows: Arrows) -> list[str]:
     """The imports that go against `MAY_IMPORT`."""
-    return [told for (a, b), found in arrows.items() if b not in MAY_IMPORT.get(a, ()) for told in found]
+    return [
+        f"{file} imports {other}"
+        for (a, b), found in arrows.items()
+        for file, other in found
+        if not {b, other.removeprefix("paramid.")} & set(MAY_IMPORT.get(a, ()))
+    ]
+
+
+def homeless(root: Path = ROOT) -> list[str]:
+    """Files of the harness that stand in no folder of `MAY_IMPORT`, and code among data."""
+    stray = [p for name, p in modules(root).items() if name not in ABOVE and folder(name) not in MAY_IMPORT]
+    return [str(path.relative_to(root)) for path in stray]
 
 
 def cycle(arrows: Set[tuple[str, str]]) -> list[str]:

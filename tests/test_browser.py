@@ -17,7 +17,7 @@ from paramid.board import site
 from paramid.board.summary import Summary
 from paramid.records.record import Record
 from paramid.statistics import ranking
-from paramid.statistics.ranking import TargetCosts
+from paramid.statistics.target_costs import TargetCosts
 from paramid.words.status import Status
 from tests.records import declined, failed, grid, made
 

@@ -303,4 +303,4 @@ def test_every_example_in_the_help_runs(tmp_path: Path, monkeypatch: pytest.Monk
     for command in ordered:
         words = shlex.split(COMMANDS[command].EXAMPLE)[1:]
         assert main([key.partition("-")[0] if word == "3f2a" else word for word in words]) == 0, command
-    assert set(COMMANDS) == {*ordered, "regress"}  # which takes two commits: tests/test_regression.py
+    assert set(COMMANDS) == {*ordered, "regress"}  # which takes two commits: tests/test_commit_regressions.py

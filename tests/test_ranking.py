@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from paramid.statistics import intervals, ranking
-from paramid.statistics.ranking import TargetCosts
+from paramid.statistics.target_costs import TargetCosts
 
 
 @pytest.mark.parametrize(("successes", "target_costs"), [(0, 3), (3, 3), (1, 5), (40, 50), (500, 1000)])

@@ -9,17 +9,16 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, is_dataclass
+from dataclasses import dataclass, field, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from paramid.authoring.probes import Finding, difference, probe
-from paramid.contracts import plugins, registry
+from paramid.contracts import registry
 from paramid.contracts.controls import Control
 from paramid.contracts.plugins import plugin_files, plugin_module
 from paramid.contracts.task import declined
 from paramid.running import suites
-from paramid.running.cell import Cell, plan_cell
-from paramid.running.inside_cell import Emit
+from paramid.running.cell import plan_cell
 from paramid.running.supervisor import Supervisor
 from paramid.running.transcript import Transcript
 from paramid.words import naming
@@ -83,12 +82,12 @@ class Checked:
             for problem, (first, *others) in teachers.items():
                 more = f" (and before {len(others)} other teachers)" if others else ""
                 lines += [f"{'':<16} {first + ': ' if first else ''}{problem}{more}"] * bool(problem)
-        verdict = f"{len(self.problems)} problems" if self.problems else "keeps the contract"
-        return "\n".join([*lines, *self.costs, f"{self.method}: {verdict}"])
+        ended = f"{len(self.problems)} problems" if self.problems else "keeps the contract"
+        return "\n".join([*lines, *self.costs, f"{self.method}: {ended}"])
 
 
 def check(method: str | type[object], tell: Callable[[str], None] = lambda _: None) -> Checked:
-    """Put a method through every probe: a registered name, or a class. `tell` hears what is looked at next.
+    """Put a method through every probe: a registered name, or a class. `tell` is called with what is looked at next.
 
     Other processes cannot see a class of this one: what takes a process of its own (`import`, `repeats`, costs) is left
     out for it and shows as "-".
@@ -171,7 +170,7 @@ IMPORT = """
 import sys, time
 begin = time.perf_counter(); import torch; torchs = time.perf_counter() - begin
 from paramid.contracts import plugins, registry
-from paramid.running import execution
+from paramid.running import inside_cell
 begin = time.perf_counter()
 for file in sys.argv[3:]: plugins.add_plugin(file)
 registry.load(registry.target("methods", sys.argv[1]))
@@ -193,9 +192,6 @@ def _import(name: str) -> Finding:
 
 
 # In child processes
-
-
-CALL = f"{__name__}:run_probes"
 
 
 @dataclass
@@ -229,7 +225,9 @@ def _probed_twice(supervisor: Supervisor, name: str, text: str, *, whole: bool) 
 def _probed(supervisor: Supervisor, name: str, text: str, whole: bool) -> ProbeTranscript:
     planned = plan_cell(name, text, seed=0, time_limit=DEADLINE)
     transcript = ProbeTranscript(planned, supervisor.threads)
-    status, reason = supervisor.run_child(CALL, planned, transcript, whole=whole).verdict()
+    status, reason = supervisor.run_child(
+        "paramid.authoring.probes:run_probes", planned, transcript, whole=whole
+    ).status_and_reason()
     if status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     if status is not None:
@@ -237,18 +235,6 @@ def _probed(supervisor: Supervisor, name: str, text: str, whole: bool) -> ProbeT
     elif transcript.ended and transcript.ended["status"] != Status.FINISHED.key:
         transcript.findings.append(Finding("sizes", text, transcript.ended["reason"]))
     return transcript
-
-
-def run_probes(cell: Cell, emit: Emit, *, whole: bool) -> None:
-    """The probes before one teacher, in a child."""
-    for file in cell.plugins:
-        plugins.add_plugin(file)
-    emit({"event": "start"}, b"")
-    findings, digests = probe(cell.method, cell.task, whole=whole)
-    for found in findings:
-        emit({"event": "found", **asdict(found)}, b"")
-    emit({"event": "digests", "digests": digests}, b"")
-    emit({"event": "end", "status": Status.FINISHED.key, "reason": "", "metrics": {}}, b"")
 
 
 def _costs(supervisor: Supervisor, name: str) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""Runs under observation: a method before an oracle that keeps books of its own, and what differs from run to run."""
+"""Runs under observation: a method before an oracle that counts for itself, and what differs from run to run."""
 
 from __future__ import annotations
 
@@ -8,22 +8,23 @@ import random
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from paramid.contracts import registry
+from paramid.contracts import plugins, registry
 from paramid.contracts.controls import Control
 from paramid.contracts.method import Run
 from paramid.contracts.task import Task
-from paramid.judging.claim_scores import accepted
+from paramid.judging.claim_scores import accept
 from paramid.judging.metrics import Unjudgeable
 from paramid.oracle.counting import CountingOracle, Usage
 from paramid.oracle.samples import Samples
 from paramid.running.error_statuses import ending
+from paramid.running.inside_cell import Emit
 from paramid.words import naming, random_streams
 from paramid.words.claims import Claim
 from paramid.words.network import Teacher
@@ -31,11 +32,12 @@ from paramid.words.status import Status
 
 if TYPE_CHECKING:
     from paramid.contracts.method import Method
+    from paramid.running.cell import Cell
     from paramid.words.spec import Spec
 
 PATIENCE = 2.0  # seconds of one run whose claims are compared; a run ends at the next claim after it
-UNLIKELY = 1_618_033_988  # a seed
-WITHOUT_FAIL = ("generator", "access", "counts", "claims", "inputs", "sizes")  # looked at in every run
+PROBE_SEED = 1_618_033_988  # a seed
+ALWAYS_PROBED = ("generator", "access", "counts", "claims", "inputs", "sizes")  # looked at in every run
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,18 @@ class Observed:
     reason: str = ""
 
 
+def run_probes(cell: Cell, emit: Emit, *, whole: bool) -> None:
+    """The probes before one teacher, in a child."""
+    for file in cell.plugins:
+        plugins.add_plugin(file)
+    emit({"event": "start"}, b"")
+    findings, digests = probe(cell.method, cell.task, whole=whole)
+    for found in findings:
+        emit({"event": "found", **asdict(found)}, b"")
+    emit({"event": "digests", "digests": digests}, b"")
+    emit({"event": "end", "status": Status.FINISHED.key, "reason": "", "metrics": {}}, b"")
+
+
 def probe(name: str, text: str, *, whole: bool) -> tuple[list[Finding], list[str]]:
     """The findings before one teacher, of all probes or of a single run, and the digests of that run's claims."""
     method, task = registry.method(name), registry.task(text)
@@ -65,7 +79,7 @@ def probe(name: str, text: str, *, whole: bool) -> tuple[list[Finding], list[str
     problems = dict.fromkeys(first.problems)
     findings = [Finding(probe, text, problem) for probe, problem in problems]
     broken = {probe for probe, _ in problems}
-    findings += [Finding(name, text) for name in WITHOUT_FAIL if name not in broken]
+    findings += [Finding(name, text) for name in ALWAYS_PROBED if name not in broken]
     if whole and not broken & {"generator", "access", "sizes"}:
         findings += _compared(method, task, text, first, broken)
     return findings, first.digests
@@ -93,10 +107,10 @@ def _compared(method: Method, task: Task, text: str, first: Observed, broken: se
 
 
 def observe(method: Method, task: Task, seed: int = 0) -> Observed:
-    """Run a method before an oracle that keeps books of its own."""
+    """Run a method before an oracle that counts for itself."""
     seen, run, drawn = Observed(), Run.seeded(seed), task.draw(seed)
     teacher = CountedTeacher(drawn)
-    oracle = RecordingOracle(teacher, task.spec, access=method.access, seed=seed, device=run.device)
+    oracle = WatchfulOracle(teacher, task.spec, access=method.access, seed=seed, device=run.device)
     claims, last = None, None
     begin = time.perf_counter()
     try:
@@ -126,7 +140,7 @@ def _digest_of(claim: object, task: Task, teacher: Teacher, oracle: CountingOrac
     """The digest of a claim, after it was looked at."""
     if not isinstance(claim, Claim):
         raise Unjudgeable(f"yielded a {type(claim).__name__}; a claim was wanted")
-    copy, stats = accepted(claim, task.spec)
+    copy, stats = accept(claim, task.spec)
     task.judge(copy, teacher)
     for name, value in claim.arrays().items():
         if value.dtype != torch.float64:
@@ -196,7 +210,7 @@ class CountedTeacher:
         ]
 
 
-class RecordingOracle(CountingOracle):
+class WatchfulOracle(CountingOracle):
     """An oracle that remembers what it handed out, and as what it got points."""
 
     def __init__(self, *given: Any, **named: Any) -> None:
@@ -215,7 +229,7 @@ class RecordingOracle(CountingOracle):
 
     def sample(self, n: int, /) -> Samples:
         """Passive pairs."""
-        return RecordingSamples(super().sample(n), self.hand_out)
+        return WatchfulSamples(super().sample(n), self.hand_out)
 
     def gradient(self, x: Tensor, /) -> Tensor:
         """First derivatives."""
@@ -241,7 +255,7 @@ class RecordingOracle(CountingOracle):
         return wrong
 
 
-class RecordingSamples(Samples):
+class WatchfulSamples(Samples):
     """Samples that are remembered."""
 
     def __init__(self, samples: Samples, hand_out: Callable[[Tensor], Tensor]) -> None:
@@ -296,9 +310,9 @@ def _fresh_global_state() -> Iterator[Callable[[], bool]]:
         return numpys.tobytes(), random.getstate(), torch.get_rng_state().numpy().tobytes()
 
     before = np.random.get_state(), random.getstate(), torch.get_rng_state()  # noqa: NPY002
-    np.random.seed(UNLIKELY)  # noqa: NPY002
-    random.seed(UNLIKELY)
-    torch.manual_seed(UNLIKELY)
+    np.random.seed(PROBE_SEED)  # noqa: NPY002
+    random.seed(PROBE_SEED)
+    torch.manual_seed(PROBE_SEED)
     fresh = state()
     try:
         yield lambda: state() == fresh

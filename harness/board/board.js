@@ -49,8 +49,8 @@
     const at = q * (values.length - 1), low = Math.floor(at), high = Math.ceil(at);
     return values[low] + (values[high] - values[low]) * (at - low);
   };
-  const rank = (trials, ours, where) => {  // ours: places of methods, where: places of tasks
-    const table = where.map((t) => ours.map((m) => trials.runs[m][t]));
+  const rank = (targetCosts, ours, where) => {  // ours: places of methods, where: places of tasks
+    const table = where.map((t) => ours.map((m) => targetCosts.runs[m][t]));
     const seeds = table.map((runs) => Math.max(0, ...runs.map((r) => r.length)));
     const next = random(1), whole = new Array(ours.length).fill(0);
     table.forEach((runs, t) => area(runs, new Array(seeds[t]).fill(1), whole));
@@ -69,7 +69,7 @@
       const sorted = lists.map((l) => l[m]).sort((a, b) => a - b);
       return [quantile(sorted, EDGE), quantile(sorted, 1 - EDGE)];
     };
-    const name = (i) => methods[trials.methods[ours[i]]].name;
+    const name = (i) => methods[targetCosts.methods[ours[i]]].name;
     const order = ours.map((_, i) => i).sort((a, b) => scores[b] - scores[a] || (name(a) < name(b) ? -1 : 1));
     let lead = order[0], group = 1;
     return order.map((i) => {
@@ -91,9 +91,9 @@
     if (!all) return ["–"];
     return [`${Math.round((100 * count) / all)} % `, node("small", `${count}/${all}`)];
   };
-  const standing = (s, trials, where, old) => {
+  const standing = (s, targetCosts, where, old) => {
     const a = Math.floor(s.ranks[0]), b = Math.ceil(s.ranks[1]), [low, high] = s.scores;
-    const runs = where.flatMap((t) => trials.runs[s.at][t]);
+    const runs = where.flatMap((t) => targetCosts.runs[s.at][t]);
     const bar = node("span", [], { class: "bar", "aria-hidden": "true", style: `--s:${s.score};--a:${low};--b:${high}` });
     return node("tr", [
       node("td", [node("b", short(s.rank)), " ", ...(a === b ? [] : [node("small", `${a}–${b}`)])], { class: "rank" }),
@@ -122,26 +122,26 @@
         if (part.hidden || section.hidden) continue;
         for (const old of [...whole.tBodies]) old.remove();
         const note = section.querySelector(".recomputed");
-        const trials = boards[kind][part.dataset.over];
-        const where = trials.tasks.map((t, i) => [t, i]).filter(([t]) => shown(tasks[t])).map(([, i]) => i);
-        const ours = trials.methods.map((m, i) => [m, i]).filter(([m]) => !state.device || methods[m].device === state.device).map(([, i]) => i);
-        if (where.length === trials.tasks.length && ours.length === trials.methods.length) {
+        const targetCosts = boards[kind][part.dataset.over];
+        const where = targetCosts.tasks.map((t, i) => [t, i]).filter(([t]) => shown(tasks[t])).map(([, i]) => i);
+        const ours = targetCosts.methods.map((m, i) => [m, i]).filter(([m]) => !state.device || methods[m].device === state.device).map(([, i]) => i);
+        if (where.length === targetCosts.tasks.length && ours.length === targetCosts.methods.length) {
           whole.append(...first);
           note.textContent = "";
           continue;
         }
         note.textContent = where.length && ours.length
-          ? `Recomputed here over ${where.length} of ${trials.tasks.length} tasks; intervals from ${DRAWS} resamples.` : "No task of this board is shown.";
+          ? `Recomputed here over ${where.length} of ${targetCosts.tasks.length} tasks; intervals from ${DRAWS} resamples.` : "No task of this board is shown.";
         if (!where.length || !ours.length) continue;
         let made = null, group = 0;
-        for (const s of rank(trials, ours, where)) {
+        for (const s of rank(targetCosts, ours, where)) {
           if (s.group !== group) {
             group = s.group;
             made = node("tbody", ours.length > 1 ? [node("tr", node("th", group === 1 ? "Head group" : `Group ${group}`, { colspan: 7, scope: "rowgroup" }), { class: "group" })] : []);
             whole.append(made);
           }
           const old = first.flatMap((b) => [...b.rows]).find((r) => r.dataset.method === s.name);
-          made.append(standing(s, trials, where, old));
+          made.append(standing(s, targetCosts, where, old));
         }
       }
     }

@@ -11,8 +11,8 @@ from collections import defaultdict
 from paramid.board.summary import Result, Summary, family, size
 from paramid.records.record import strict
 from paramid.records.selection import assisted
-from paramid.statistics.ranking import CEILING, TARGETS, Standing, TargetCosts
-from paramid.statistics.target_costs import COST_KINDS
+from paramid.statistics.ranking import CEILING, Standing
+from paramid.statistics.target_costs import COST_KINDS, TARGETS, TargetCosts
 from paramid.words.status import Status
 
 DIGITS = 4  # of errors and costs: more than ranks can tell

@@ -14,7 +14,8 @@ from paramid.records.number_format import shown
 from paramid.records.provenance import days, made_on
 from paramid.records.record import Record
 from paramid.statistics.intervals import CONFIDENCE, DRAWS
-from paramid.statistics.ranking import CEILING, TARGETS
+from paramid.statistics.ranking import CEILING
+from paramid.statistics.target_costs import TARGETS
 from paramid.words.status import Status
 
 METRICS_PAGE = "docs/metrics.md"

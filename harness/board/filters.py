@@ -7,8 +7,8 @@ from paramid.board.summary import SIZES, Summary, family, size
 from paramid.statistics.target_costs import KINDS
 
 
-def controls(summary: Summary) -> str:
-    """The form."""
+def filter_form(summary: Summary) -> str:
+    """The filter form."""
     kinds = {kind: words for kind, words in KINDS.items() if kind in summary.boards}
     sizes = {size(task) for task in summary.tasks}
     chosen = {

@@ -36,7 +36,7 @@ def broken(name: str) -> str:
 
 
 def hidden(words: str) -> str:
-    """Words for those who listen."""
+    """Words for screen readers."""
     return tag("span", escaped(words), class_="vh")
 
 

@@ -43,7 +43,7 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
         [
             tag("p", "Method", class_="kind"),
             tag("h1", escaped(name), badges(summary, name)),
-            _said("methods", base),
+            _description("methods", base),
             _facts(facts),
             _places(summary, name),
             tag("h2", "Before each task"),
@@ -89,7 +89,7 @@ def task(summary: Summary, name: str, methods: dict[str, str], home: str) -> str
             tag("h2", "Error over cost"),
             _curves([r for c in _solved(cells) for r in c.records], _drawable(cells), "methods"),
             tag("h2", "Definition"),
-            _said("tasks", family_name, at=home),
+            _description("tasks", family_name, at=home),
             tag("h2", "What can be identified"),
             _identifiable(obstacles),
         ]
@@ -110,7 +110,7 @@ def of_family(summary: Summary, name: str, tasks: dict[str, str]) -> str:
         [
             tag("p", "Family of tasks", class_="kind"),
             tag("h1", escaped(name)),
-            _said("tasks", name),
+            _description("tasks", name),
             tag("h2", "Its tasks"),
             table("Tasks and who identifies them", ("task", "methods that identify", "best first"), rows),
             _growth(records),
@@ -123,7 +123,7 @@ def _limits(r: Record) -> str:
     return ", ".join(f"{value:,.0f} {units[n]}" for n, value in r.budget.items() if n in units and value) or "none"
 
 
-def _said(group: str, name: str, at: str | None = None) -> str:
+def _description(group: str, name: str, at: str | None = None) -> str:
     """What the code says of itself: the first line of the class, its reference, the words of the module or where."""
     source = descriptions.of(group, name)
     if source is None:

@@ -82,10 +82,10 @@ def seeds(summary: Summary, ours: Sequence[Result]) -> str:
 
 def _seed(summary: Summary, r: Record) -> str:
     reason = f": {escaped(r.reason[:160])}" if r.reason else ""
-    checked = summary.verdict(r)
+    verdict = summary.verdict(r)
     level = error(r.metrics)
     told = (
-        f"{r.status.key}{reason}" + (f" ({checked})" if checked else ""),
+        f"{r.status.key}{reason}" + (f" ({verdict})" if verdict else ""),
         "–" if math.isinf(level) else error_words(level),
         "yes" if r.metrics.get("identified") == 1 else "no",
         shown(r.seconds),

@@ -117,7 +117,7 @@ def _front(
     parts = [
         hero,
         definitions.reading(),
-        filters.controls(summary),
+        filters.filter_form(summary),
         tag("h2", "Standings", id="standings"),
         tag("p", "A board for each kind of access. The dot is the score, the band its 95 % interval, as is what stands "
                  "beside it and beside the rank; "

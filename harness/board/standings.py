@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import groupby
-from pathlib import PurePosixPath
 
 import numpy as np
 
@@ -14,11 +13,12 @@ from paramid.board.summary import Summary, tally
 from paramid.pictures import svg
 from paramid.pictures.axes import GRID, LEFT, RIGHT, TOP, WIDTH, Scale, styles
 from paramid.records.number_format import shown
+from paramid.records.published import UNVERIFIED
 from paramid.records.selection import assisted
 from paramid.statistics import ranking
 from paramid.statistics.intervals import Interval, wilson
-from paramid.statistics.ranking import CEILING, TARGETS, Standing, TargetCosts
-from paramid.statistics.target_costs import COST_KINDS, KINDS
+from paramid.statistics.ranking import CEILING, Standing
+from paramid.statistics.target_costs import COST_KINDS, KINDS, TARGETS, TargetCosts
 
 OVER = {"seconds": "seconds", "queries": "rows of the teacher"}
 ABOUT = {
@@ -103,7 +103,7 @@ def bar(score: float, interval: Interval) -> str:
 
 
 def share(count: int, whole: int) -> str:
-    """A count of many, its Wilson interval on hover and for those who listen."""
+    """A count of many, its Wilson interval on hover and for screen readers."""
     if not whole:
         return "–"
     low, high = wilson(count, whole)
@@ -118,9 +118,9 @@ def badges(summary: Summary, name: str) -> str:
         ("assisted", "is told what no method should know") if assisted(method) else None,
         (device, "ran there") if device else None,
     ]
-    checked = summary.verdict_on(summary.of(name))
-    if checked != "unverified":
-        told.append((checked, "some of its cells were run again"))
+    verdict = summary.verdict_on(summary.of(name))
+    if verdict != UNVERIFIED:
+        told.append((verdict, "some of its cells were run again"))
     return "".join(f" {tag('span', escaped(t[0]), class_=f'badge {t[0]}', title=t[1])}" for t in told if t)
 
 
@@ -154,8 +154,3 @@ def _profile(target_costs: TargetCosts) -> str:
     )
     whole = bottom + 44 + 16 * len(target_costs.methods)
     return inlined(svg.document(WIDTH, whole, *drawn, label="Performance profile, cost in seconds", about=about))
-
-
-def method_url(slug: str) -> str:
-    """Where a method's page is."""
-    return str(PurePosixPath("method", f"{slug}.html"))

@@ -10,13 +10,13 @@ from functools import cached_property
 
 from paramid.contracts import descriptions
 from paramid.records import agreement
-from paramid.records.published import DISPUTED, VERIFIED, Verdict, fingerprint
+from paramid.records.published import DISPUTED, UNVERIFIED, VERIFIED, Verdict, fingerprint
 from paramid.records.quantities import cost, endings, error, identified
 from paramid.records.record import Record
 from paramid.records.selection import Entrants, entrants, options, order
 from paramid.statistics.intervals import Interval, median, median_interval, wilson
-from paramid.statistics.ranking import Standing, TargetCosts, standings
-from paramid.statistics.target_costs import COST_KINDS, boards, target_costs
+from paramid.statistics.ranking import Standing, standings
+from paramid.statistics.target_costs import COST_KINDS, TargetCosts, boards, target_costs
 from paramid.words.naming import Name
 from paramid.words.status import BROKEN, Status
 
@@ -153,7 +153,7 @@ class Summary:
     def verdict_on(self, cells: Iterable[Result]) -> str:
         """What became of those that were run again, in a word."""
         found = [v for cell in cells for v in cell.verdicts]
-        return DISPUTED if DISPUTED in found else VERIFIED if found else "unverified"
+        return DISPUTED if DISPUTED in found else VERIFIED if found else UNVERIFIED
 
     def of(self, entrant: str) -> list[Result]:
         """The cells of an entrant, tasks in order."""
@@ -193,7 +193,7 @@ class Summary:
 
 
 def _differ(here: Result, there: Result) -> str | None:
-    """The first seed of two devices that tells another story."""
+    """The first seed of two devices that does not agree."""
     seeds = {r.seed: r for r in there.records}
     for r in here.records:
         other = seeds.get(r.seed)

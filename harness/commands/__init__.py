@@ -1,6 +1,7 @@
 """The commands, one module each: its docstring is its help; an example, its arguments, and what it does.
 
-Nothing heavy is imported before a command does something. Imports any folder; `cli` alone imports this one.
+Nothing heavy is imported before a command does something. Imports `words`, `contracts`, `records`, `running`,
+`statistics`, `pictures`, `board` and `authoring`; only `cli` imports it. Start with `run`.
 """
 
 from collections.abc import Callable

@@ -11,7 +11,7 @@ EXAMPLE = "paramid board --out leaderboard/site"
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("--store", type=Path, metavar="DIR", help="a store (default: what was published)")
     add("--records", type=Path, metavar="DIR", help="published records (default: leaderboard/records)")
     add("--out", type=Path, default=Path("leaderboard") / "site", metavar="DIR", help="default: leaderboard/site")
@@ -20,7 +20,7 @@ def arguments(add: Add) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.board import data_files, history, site
     from paramid.board.summary import Summary
     from paramid.records import published

@@ -9,12 +9,12 @@ EXAMPLE = "paramid check spectral-norm"
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("method", metavar="METHOD")
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.authoring.check import check
 
     checked = check(options.method, tell=warn)

@@ -12,7 +12,7 @@ EXAMPLE = "paramid compare --methods spm spectral-norm --tasks shallow:D=10,m=5 
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("--suite", metavar="NAME", help="a named list of cells (see `paramid list suites`)")
     add("--methods", nargs="+", default=(), metavar="M", help="with --suite: beside the suite's own")
     add("--tasks", nargs="+", default=(), metavar="T")
@@ -26,7 +26,7 @@ def arguments(add: Add) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.running.compare import Comparison
     from paramid.running.progress import Lines
 

@@ -10,13 +10,13 @@ EXAMPLE = "paramid list methods"
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("what", nargs="?", choices=("methods", "tasks", "suites"), help="only these")
     add("--pairs", action="store_true", help="which method accepts which task, at default options")
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     if options.pairs:
         return list_pairs()
     for group in ("methods", "tasks"):

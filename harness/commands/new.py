@@ -10,14 +10,14 @@ EXAMPLE = "paramid new method random-restarts"
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("kind", choices=("method", "task"))
     add("name", metavar="NAME", help="lower-case words joined by dashes")
     add("--dir", type=Path, default=Path(), metavar="DIR", help="where to write (default: here)")
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.authoring.new import new
 
     file, test = (shlex.quote(str(path)) for path in new(options.kind, options.name, options.dir))

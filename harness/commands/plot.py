@@ -11,7 +11,7 @@ EXAMPLE = "paramid plot scaling --methods spm spectral-norm --tasks shallow:D=20
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("figure", choices=("phase", "curves", "scaling"), metavar="FIGURE", help="phase, curves or scaling")
     store(add)
     add("--methods", nargs="+", default=(), metavar="M", help="only these (default: all but the controls)")
@@ -23,7 +23,7 @@ def arguments(add: Add) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.pictures.curves import curves
     from paramid.pictures.phase_map import phase_map
     from paramid.pictures.scaling import scaling

@@ -10,7 +10,7 @@ EXAMPLE = "paramid publish --methods spm --to leaderboard/records"
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     store(add)
     add("--methods", nargs="+", default=(), metavar="M", help="only these (default: all, controls too)")
     add("--tasks", nargs="+", default=(), metavar="PREFIX", help="only these and the same with further options")
@@ -18,7 +18,7 @@ def arguments(add: Add) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.records import published
     from paramid.records.selection import chosen, newest
     from paramid.records.store import Store

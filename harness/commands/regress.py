@@ -17,7 +17,7 @@ CANNOT_TELL, NOT_MEASURED = 3, 4
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("base", metavar="BASE", help="a commit")
     add("head", metavar="HEAD", help="the commit in question")
     add("--repository", type=Path, default=Path(), metavar="DIR", help="default: the one around this folder")
@@ -27,7 +27,7 @@ def arguments(add: Add) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.statistics import commit_regressions as judged
 
     if options.rounds < 1:

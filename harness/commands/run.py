@@ -13,7 +13,7 @@ EXAMPLE = "paramid run spm shallow:D=20,m=36 --seed 0"
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("method", metavar="METHOD")
     add("task", metavar="TASK")
     add("--seed", type=int, default=0)
@@ -24,7 +24,7 @@ def arguments(add: Add) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.records.record import dump
     from paramid.running.run import outcome
 

@@ -11,13 +11,13 @@ EXAMPLE = "paramid show 3f2a"
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("key", metavar="KEY", help="a record's key or its first letters")
     store(add)
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.records.store import Store
 
     found = Store.existing(options.store, warn).matching(options.key)

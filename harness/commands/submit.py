@@ -11,14 +11,14 @@ EXAMPLE = "paramid submit spm --store paramid-store --out spm.zip"
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("methods", nargs="+", metavar="METHOD")
     store(add)
     add("--out", type=Path, required=True, metavar="FILE.zip")
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.records import bundles, provenance
     from paramid.records.selection import chosen, newest
     from paramid.records.store import Store

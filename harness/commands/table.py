@@ -12,7 +12,7 @@ EXAMPLE = "paramid table --format markdown"
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     store(add)
     add("--records", type=Path, metavar="DIR", help="published records instead of a store")
     add("--best", type=int, metavar="N", help="the N best methods of each task, and where the records come from")
@@ -20,7 +20,7 @@ def arguments(add: Add) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.records import published
     from paramid.records.provenance import made_on
     from paramid.records.selection import newest

@@ -11,7 +11,7 @@ EXAMPLE = "paramid verify spm.zip --sample 0.2"
 
 
 def arguments(add: Add) -> None:
-    """What it takes."""
+    """Add the arguments of the command."""
     add("bundle", type=Path, metavar="BUNDLE")
     add(
         "--sample",
@@ -24,7 +24,7 @@ def arguments(add: Add) -> None:
 
 
 def act(options: argparse.Namespace) -> int:
-    """Do it; the exit code."""
+    """Run the command; its exit code."""
     from paramid.records import agreement, bundles, published
     from paramid.running import verification
 

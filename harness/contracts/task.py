@@ -13,8 +13,6 @@ from paramid.words.spec import Access, Spec
 
 if TYPE_CHECKING:
     from paramid.contracts.method import Method
-    from paramid.words.network import Teacher
-    from paramid.words.spec import Spec
 
 
 class Task(Protocol):

@@ -32,7 +32,7 @@ def score(truth: Claim, claim: Claim) -> Metrics:
     raise Unjudgeable(f"a {type(claim).__name__} cannot be judged against a {type(truth).__name__}")
 
 
-def accepted(claim: object, spec: Spec) -> tuple[Claim, dict[str, float]]:
+def accept(claim: object, spec: Spec) -> tuple[Claim, dict[str, float]]:
     """A copy of a claim that can be judged, and the method's own words as numbers."""
     if not isinstance(claim, Claim):
         raise Unjudgeable(f"yielded a {type(claim).__name__}; a claim was wanted")

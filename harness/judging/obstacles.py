@@ -15,7 +15,7 @@ from paramid.words import random_streams
 from paramid.words.activations import activation
 from paramid.words.network import Network
 
-CLOSE = 1e-8
+SAME = 1e-8
 TOLD = 5  # pairs of a kind; the rest are counted
 
 
@@ -41,7 +41,7 @@ def obstacles(network: Network) -> tuple[str, ...]:
 
 def _of_layer(network: Network, layer: int) -> Iterator[str]:
     w, b = network.weights[layer].detach().cpu().double(), network.biases[layer].detach().cpu().double()
-    fed, sent = w.norm(dim=0) > CLOSE, network.weights[layer + 1].detach().cpu().double().norm(dim=1) > CLOSE
+    fed, sent = w.norm(dim=0) > SAME, network.weights[layer + 1].detach().cpu().double().norm(dim=1) > SAME
     yield from _summed("is dead: nothing comes in", (~fed).nonzero()[:, 0].tolist())
     yield from _summed("is dead: nothing goes out", (~sent & fed).nonzero()[:, 0].tolist())
     alive = (fed & sent).nonzero()[:, 0]
@@ -50,9 +50,9 @@ def _of_layer(network: Network, layer: int) -> Iterator[str]:
     same, mirrored, parallel = [], [], []
     for i, j in _pairs(w[:, alive] / w[:, alive].norm(dim=0)):
         pair = (int(alive[i]), int(alive[j]))
-        if float((whole[:, i] - whole[:, j]).norm()) < CLOSE:
+        if float((whole[:, i] - whole[:, j]).norm()) < SAME:
             same.append(pair)
-        elif symmetric and float((whole[:, i] + whole[:, j]).norm()) < CLOSE:
+        elif symmetric and float((whole[:, i] + whole[:, j]).norm()) < SAME:
             mirrored.append(pair)
         else:
             parallel.append(pair)
@@ -66,13 +66,13 @@ def _pairs(units: Tensor) -> Iterator[tuple[int, int]]:
     probe = random_streams.normal(1, len(units), random_streams.generator(0, "obstacles"), units.device, units.dtype)
     height = (probe @ units)[0].abs()
     values, order = height.sort()
-    reach = CLOSE * float(probe.norm())
+    reach = SAME * float(probe.norm())
     for place in range(len(order)):
         for other in range(place + 1, len(order)):
             if values[other] - values[place] > reach:
                 break
             i, j = sorted((int(order[place]), int(order[other])))
-            if min(float((units[:, i] - s * units[:, j]).norm()) for s in (1, -1)) < CLOSE:
+            if min(float((units[:, i] - s * units[:, j]).norm()) for s in (1, -1)) < SAME:
                 yield i, j
 
 

@@ -45,7 +45,7 @@ def score_gram(truth: Tensor, claim: Tensor) -> Metrics:
 
 
 def score_directions(truth: Tensor, claim: Tensor) -> Metrics:
-    """Columns matched up to sign; a zero column is no direction and costs what silence costs."""
+    """Columns matched up to sign; a zero column is no direction and counts as not found."""
     rows, columns, _ = match(truth, claim, None)
     distances = truth.new_full((truth.shape[1],), CAP)
     a, b = truth[:, rows], claim[:, columns]

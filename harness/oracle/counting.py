@@ -13,9 +13,8 @@ from torch import Tensor
 from paramid.oracle.protocol import AccessRefused, BudgetSpent
 from paramid.oracle.samples import Samples
 from paramid.words import random_streams
+from paramid.words.memory_limits import CHUNK
 from paramid.words.spec import Access, Spec
-
-CHUNK = 2**18  # doubles per intermediate: 2 MB, about a core's cache
 
 
 @dataclass

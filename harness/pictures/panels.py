@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from paramid.pictures import svg
 from paramid.pictures.axes import TOP, WIDTH, Style, legend, stacked, styles
 from paramid.records.record import Record
-from paramid.records.selection import is_control, options, order
+from paramid.records.selection import entrant, is_control, options, order
 from paramid.words.naming import Name, UsageError, suggestion
 
 Lines = dict[str, list[Record]]
@@ -52,7 +52,7 @@ def lines(records: Sequence[Record]) -> Lines:
     """Records by method, and by device where it is not the CPU; controls last, seeds in order."""
     groups: Lines = defaultdict(list)
     for record in sorted(records, key=lambda r: (is_control(r.method), r.method, r.device, r.seed, r.key)):
-        groups[record.method if record.device == "cpu" else f"{record.method} on {record.device}"].append(record)
+        groups[entrant(record)].append(record)
     return dict(groups)
 
 

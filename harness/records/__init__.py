@@ -1,4 +1,4 @@
 """What a cell became, kept: the record, its key, the store, published files and bundles, and which records are meant.
 
-Nothing here runs anything. Imports `words`, `judging` and `contracts`. Start with `record`, then `store`.
+No cell runs here. Imports `words`, `judging` and `contracts`. Start with `record`, then `store`.
 """

@@ -1,4 +1,4 @@
-"""Whether two records of one cell tell the same story: of two machines, two devices, or a claim and its rerun.
+"""Whether two records of one cell agree: of two machines, two devices, or a claim and its rerun.
 
     (1)  the ending: the same status; not compared where one of them ran out of time or memory, which machines decide,
     (2)  rows of the teacher, by kind: equal on one kind of device, where the method ended by itself,
@@ -44,7 +44,7 @@ def disagreement(a: Record, b: Record) -> str | None:
 
 
 def near(a: float, b: float) -> bool:
-    """(4)."""
+    """Whether two errors are equal by (4)."""
     if math.isinf(a) or math.isinf(b):
         return a == b
     return abs(math.log10(max(a, ROUNDING) / max(b, ROUNDING))) <= math.log10(FACTOR)

@@ -3,7 +3,7 @@
     manifest.json    {"schema": 1, "methods": {name: {"version", "source"}}, "tasks": {…}, "environment": {…}}
     records.jsonl    the records, each with its hash (see `published`)
 
-The same records make the same bytes. What is read is believed in nothing: names, sizes, links, hashes and numbers are
+The same records make the same bytes. Nothing that is read is trusted: names, sizes, links, hashes and numbers are
 checked before anything is taken, and nothing is ever unpacked to disk.
 """
 

@@ -16,6 +16,7 @@ import paramid
 from paramid.contracts import registry
 
 KEY_VERSION = 1
+FOREIGN = frozenset({"torch", "numpy", "scipy", "pandas", "tensorly"})  # packages that are never looked into
 
 
 def identity(group: str, name: str) -> dict[str, object]:
@@ -89,13 +90,10 @@ def _absolute(module: str, node: ast.ImportFrom) -> str:
 @cache
 def _path(module: str) -> Path | None:
     """The source file of a module, without importing it (its packages are)."""
-    if not module or module.split(".")[0] in _FOREIGN:
+    if not module or module.split(".")[0] in FOREIGN:
         return None
     try:
         spec = find_spec(module)
     except (ImportError, ValueError, AttributeError):
         return None
     return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
-
-
-_FOREIGN = frozenset({"torch", "numpy", "scipy", "pandas", "tensorly"})

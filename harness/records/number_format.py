@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 
-def shown_number(value: float, *, whole: bool) -> str:
-    """A number as people read it."""
+def table_number(value: float, *, whole: bool) -> str:
+    """A number in a table."""
     if math.isnan(value):
         return "-"
     if whole:

@@ -30,7 +30,7 @@ from paramid.words.naming import UsageError
 
 SCHEMA = 1
 FOLDER = Path("leaderboard") / "records"
-VERIFIED, DISPUTED = "verified", "disputed"
+VERIFIED, DISPUTED, UNVERIFIED = "verified", "disputed", "unverified"  # the last: nobody ran it again, or could
 LONGEST = 2**22  # characters of a line
 Warn = Callable[[str], None]
 

@@ -51,7 +51,7 @@ class Record:
     peak_mb: float = 0.0
     metrics: Mapping[str, float] = field(default_factory=dict)
     claims: tuple[Stage, ...] = ()
-    obstacles: tuple[str, ...] = ()  # why its teacher cannot be told from others, as `identifiability` names it
+    obstacles: tuple[str, ...] = ()  # why its teacher cannot be told from others, as `judging.obstacles` names it
     stats: Mapping[str, float] = field(default_factory=dict)
     provenance: Mapping[str, object] = field(default_factory=dict)
     traceback: str = ""

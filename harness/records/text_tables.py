@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import median
 
-from paramid.records.number_format import shown_number
+from paramid.records.number_format import table_number
 from paramid.records.record import Record, dump
 from paramid.records.selection import is_control
 
@@ -98,5 +98,5 @@ def _shown(row: Row, column: str) -> str:
     if column == "method" and is_control(str(value)):
         return f"({value})"
     if isinstance(value, int | float):
-        return shown_number(float(value), whole=column in ("queries", "samples"))
+        return table_number(float(value), whole=column in ("queries", "samples"))
     return str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
@@ -86,3 +87,21 @@ def plan_cell(method: str, task: str, *, seed: int = 0, device: str = "cpu", **l
     if reason := memory_limits.refusal(memory_limits.least(registry.task(task).spec), allowed):
         raise UsageError(f"{made.task} cannot fit in memory: {reason}")
     return made
+
+
+def resolve_device(device: str) -> str:
+    """`auto` is CUDA where there is one."""
+    if device not in ("cpu", "cuda", "auto"):
+        raise UsageError(f"unknown device {device!r}; there are cpu, cuda, auto")
+    if device == "cpu":
+        return device
+    present = os.environ.get("CUDA_VISIBLE_DEVICES") != "-1" and _cuda()
+    if device == "cuda" and not present:
+        raise UsageError("no CUDA device is here; cpu or auto was wanted")
+    return "cuda" if present else "cpu"
+
+
+def _cuda() -> bool:
+    import torch
+
+    return torch.cuda.is_available()

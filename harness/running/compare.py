@@ -13,9 +13,8 @@ from paramid.records import provenance
 from paramid.records.record import Outcome, Record
 from paramid.records.store import Store
 from paramid.running import suites
-from paramid.running.cell import Cell
+from paramid.running.cell import Cell, resolve_device
 from paramid.running.progress import Progress, Silent
-from paramid.running.run import resolve
 from paramid.running.supervisor import Supervisor
 from paramid.words.naming import UsageError, whole
 from paramid.words.status import Status
@@ -88,7 +87,7 @@ class Comparison:
     ) -> Comparison:
         """Plan a suite, or a grid of methods, tasks and seeds."""
         options = {k: v for k, v in options.items() if v is not None}
-        options["device"] = resolve(options.get("device", "cpu"))
+        options["device"] = resolve_device(options.get("device", "cpu"))
         workers = provenance.cores() if workers is None else whole("workers", workers, 1)
         if suite is not None:
             if tasks:

@@ -75,7 +75,7 @@ def fork_child(cell_fd: int, output_fd: int, ours: list[int], scratch: Path) -> 
     os.close(output_fd)
     try:
         send(cell_socket, {"event": "forked", "pid": pid})
-    except OSError:  # its supervisor has already had enough of it
+    except OSError:  # its supervisor has closed the channel already
         os.kill(pid, signal.SIGKILL)
     return pid, cell_socket
 
@@ -170,7 +170,7 @@ def handle(cell_socket: socket.socket, request: dict[str, Any], payload: bytes) 
 
 
 def limit_resources(threads: int, memory_limit: float | None) -> None:
-    """Pin threads and limit memory: what the process may still allocate beyond what it was born with."""
+    """Pin threads and limit memory: what the process may still allocate beyond what it was forked with."""
     import torch
 
     torch.set_num_threads(threads)

@@ -12,7 +12,7 @@ import torch
 from paramid.contracts import registry
 from paramid.contracts.controls import Control
 from paramid.contracts.method import Method, Run
-from paramid.judging.claim_scores import accepted
+from paramid.judging.claim_scores import accept
 from paramid.judging.metrics import Unjudgeable
 from paramid.judging.obstacles import obstacles
 from paramid.judging.output_errors import score_outputs
@@ -112,7 +112,7 @@ def collect_claims(method: Method, oracle: CountingOracle, seed: int) -> tuple[l
     claims: list[Claim] = []
     try:
         for claim in method.identify(oracle, Run.seeded(seed)):
-            claims.append(accepted(claim, oracle.spec)[0])
+            claims.append(accept(claim, oracle.spec)[0])
     except Unjudgeable as error:
         return claims, Status.MALFORMED_CLAIM, str(error)
     except Exception as error:

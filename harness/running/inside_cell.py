@@ -22,7 +22,7 @@ from paramid.contracts import plugins, registry
 from paramid.contracts.controls import Control
 from paramid.contracts.method import GiveUp, Run
 from paramid.contracts.task import Task, declined
-from paramid.judging.claim_scores import accepted
+from paramid.judging.claim_scores import accept
 from paramid.judging.metrics import Metrics, Unjudgeable, documented
 from paramid.judging.obstacles import obstacles
 from paramid.judging.output_errors import score_outputs
@@ -117,7 +117,7 @@ class Execution:
     def judge(self, claim: object) -> None:
         """Check, judge and report one claim."""
         self.emit({"event": "judging"}, b"")
-        claim, stats = accepted(claim, self.task.spec)
+        claim, stats = accept(claim, self.task.spec)
         metrics = self.task.judge(claim, self.teacher)
         stored = claim.arrays()
         if not stored:  # a function cannot be kept: its outputs are judged while it is here
@@ -196,7 +196,7 @@ def judge_outputs(teacher: Teacher, call: Teacher, task: Task, cell: Cell) -> Me
 
 
 def rejudge(cell: Cell, emit: Emit, *, kind: str, payload: bytes) -> None:
-    """The output errors of a claim whose method did not live to see them."""
+    """The output errors of a last claim, where its child ended before they were measured."""
     for file in cell.plugins:
         plugins.add_plugin(file)
     task = registry.task(cell.task)

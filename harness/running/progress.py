@@ -37,16 +37,16 @@ class Silent:
     """No progress display."""
 
     def begin(self, total: int, known: int) -> None:
-        """Nothing."""
+        """Show nothing."""
 
     def started(self, cell: Cell) -> None:
-        """Nothing."""
+        """Show nothing."""
 
     def ended(self, cell: Cell, record: Record | None) -> None:
-        """Nothing."""
+        """Show nothing."""
 
     def tick(self) -> None:
-        """Nothing."""
+        """Show nothing."""
 
 
 class Lines:
@@ -77,7 +77,7 @@ class Lines:
             self._running -= record is not None
             self._done += 1
         self._clear()
-        said = f"{outcome_line(record)}" if record else "made by another command"
+        said = f"{record_line(record)}" if record else "made by another command"
         place = f"[{self._known + self._done}/{self._total}]"
         state = "" if self._live else f"  ({self._state()})"
         self._write(f"{place} {cell.method}  {cell.task}  seed {cell.seed}: {said}{state}\n")
@@ -111,7 +111,7 @@ class Lines:
                 self._stream.flush()
 
 
-def outcome_line(record: Record) -> str:
+def record_line(record: Record) -> str:
     """A record in a few words."""
     words = [record.status.key]
     if "identified" in record.metrics:

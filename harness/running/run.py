@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Unpack
@@ -10,10 +9,9 @@ from typing import Unpack
 from paramid.records import provenance
 from paramid.records.record import Outcome, Record
 from paramid.records.store import Store
-from paramid.running.cell import Cell, Limits, plan_cell
+from paramid.running.cell import Cell, Limits, plan_cell, resolve_device
 from paramid.running.supervisor import Supervisor
 from paramid.running.transcript import Transcript
-from paramid.words.naming import UsageError
 from paramid.words.status import Status
 
 
@@ -58,7 +56,7 @@ def outcome(
     facts = provenance.collect(threads, 1)
     kept = None if store is None else Store(store).open()
     with nullcontext() if throw else Supervisor(threads) as supervisor:  # it starts while the cell is planned
-        cell = plan_cell(method, task, seed=seed, device=resolve(device), **limits)
+        cell = plan_cell(method, task, seed=seed, device=resolve_device(device), **limits)
         made = supervisor.run(cell, cell.key(), facts) if supervisor else _run_here(cell, facts)
     if kept is not None:
         kept.start_run(facts)
@@ -73,21 +71,3 @@ def _run_here(cell: Cell, facts: dict[str, object]) -> Outcome:
     transcript = Transcript(cell, provenance.cores())
     execute(cell, transcript.add, throw=True)
     return transcript.outcome(cell.key(), facts)
-
-
-def resolve(device: str) -> str:
-    """`auto` is CUDA where there is one."""
-    if device not in ("cpu", "cuda", "auto"):
-        raise UsageError(f"unknown device {device!r}; there are cpu, cuda, auto")
-    if device == "cpu":
-        return device
-    present = os.environ.get("CUDA_VISIBLE_DEVICES") != "-1" and _cuda()
-    if device == "cuda" and not present:
-        raise UsageError("no CUDA device is here; cpu or auto was wanted")
-    return "cuda" if present else "cpu"
-
-
-def _cuda() -> bool:
-    import torch
-
-    return torch.cuda.is_available()

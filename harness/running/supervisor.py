@@ -26,8 +26,8 @@ from paramid.running.messages import receive, send
 from paramid.running.transcript import Transcript
 from paramid.words.status import Status
 
-AROUND = 600.0  # seconds granted to what is not the method: drawing, judging
-PATIENT = 5.0  # seconds for the rest of a message, whatever is left
+OUTSIDE_LIMIT = 600.0  # seconds granted to what is not the method: drawing, judging
+MESSAGE_LIMIT = 5.0  # seconds for the rest of a message, whatever is left
 KEPT = 16_384  # last bytes kept of what a method prints
 
 
@@ -84,7 +84,7 @@ class Supervisor:
         """One cell in a child of its own. Never raises for what a method does."""
         transcript = Transcript(cell, self.threads)
         child = self.run_child("paramid.running.inside_cell:execute", cell, transcript)
-        status, reason = child.verdict()
+        status, reason = child.status_and_reason()
         claim_waits = transcript.ended is None and transcript.claim and status is not Status.INTERRUPTED
         if claim_waits and transcript.stages[-1].kind != "Function":
             kind, payload = transcript.stages[-1].kind, transcript.claim
@@ -96,7 +96,7 @@ class Supervisor:
     ) -> Supervision:
         """A child that calls `module:function` with the cell, supervised until it has ended."""
         ours, theirs = socket.socketpair()
-        ours.settimeout(AROUND)  # a child that stops in the middle of a message
+        ours.settimeout(OUTSIDE_LIMIT)  # a child that stops in the middle of a message
         reading, writing = os.pipe()
         try:
             with self._lock:
@@ -104,7 +104,7 @@ class Supervisor:
                     self._end()
                     self._start()
                 self._used = True
-                with suppress(OSError):  # it is just dying: what nobody received ends as any other channel
+                with suppress(OSError):  # it may be dying: what nobody received ends as any other channel
                     socket.send_fds(self._control, [b"c"], [theirs.fileno(), writing])
             request = {
                 "call": call,
@@ -164,7 +164,7 @@ class Supervision:
         if self._output in ready:
             self._read_output()
         if self._channel in ready:
-            self._channel.settimeout(max(PATIENT, min(AROUND, self._remaining())))
+            self._channel.settimeout(max(MESSAGE_LIMIT, min(OUTSIDE_LIMIT, self._remaining())))
             try:
                 self._take_event(*receive(self._channel))
             except TimeoutError:
@@ -186,14 +186,15 @@ class Supervision:
         text = os.read(self._output, 65_536)
         self._tail, self._printing = (self._tail + text)[-KEPT:], bool(text)
 
-    def verdict(self) -> tuple[Status | None, str]:
+    def status_and_reason(self) -> tuple[Status | None, str]:
         """The status that supervision adds, or None where the child spoke for itself."""
         if self._transcript.ended is not None:
             return None, ""
         limit = self._transcript.cell.time_limit
         if self._killed is Status.TIMED_OUT:
             spent = self._left is not None and self._left <= 0
-            return Status.TIMED_OUT, f"stopped after {limit:g} s" if spent else "drawing or judging took over 600 s"
+            outside = f"drawing or judging took over {OUTSIDE_LIMIT:g} s"
+            return Status.TIMED_OUT, f"stopped after {limit:g} s" if spent else outside
         if self._killed is not None:
             return self._killed, self._why
         if self._exit is not None and self._exit < 0:
@@ -228,7 +229,7 @@ class Supervision:
     def _remaining(self) -> float:
         now = time.monotonic()
         if self._running_since is None:
-            return AROUND - (now - self._phase_since)
+            return OUTSIDE_LIMIT - (now - self._phase_since)
         return float("inf") if self._left is None else self._left - (now - self._running_since)
 
     def _overdue(self) -> bool:
@@ -242,7 +243,7 @@ class Supervision:
         if not self._pid:  # the server ends what nobody listens to
             self._exit = -signal.SIGKILL
             return
-        for end in (os.killpg, os.kill):  # a child that has just been born leads no group yet
+        for end in (os.killpg, os.kill):  # a child that was forked a moment ago leads no group yet
             with suppress(ProcessLookupError):
                 end(self._pid, signal.SIGKILL)
 

@@ -18,23 +18,21 @@ from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
 from paramid.records import agreement, provenance
-from paramid.records.published import DISPUTED, VERIFIED, Verdict, line
+from paramid.records.published import DISPUTED, UNVERIFIED, VERIFIED, Verdict, line
 from paramid.records.record import Record
 from paramid.records.selection import entrants
-from paramid.running.cell import Cell, plan_cell
-from paramid.running.run import resolve
+from paramid.running.cell import Cell, plan_cell, resolve_device
 from paramid.running.supervisor import Supervisor
 from paramid.words.naming import UsageError
 from paramid.words.status import Status
 
 AUDITED, SAMPLED = 0.03, 0.1  # shares of the cells: of our own, of a bundle
-UNVERIFIED = "unverified"
 Rerun = Callable[[Cell, int], Record]  # a cell and its threads
 Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Verified:
+class Verification:
     """What a sample came to: verdicts on records, and why others were left open."""
 
     verdicts: tuple[Verdict, ...]
@@ -95,7 +93,7 @@ def verify(
     salt: str = "",
     strict: bool = True,
     rerun: Rerun | None = None,
-) -> Verified:
+) -> Verification:
     """Run a sample of the records again and compare; `strict` disputes what this code cannot have made."""
     facts = provenance.collect(provenance.cores(), 1)
     verdicts, left = [], {}
@@ -110,10 +108,10 @@ def verify(
                 left[digest] = reason
             else:
                 verdicts.append(Verdict(digest, verdict, reason, facts))
-    return Verified(tuple(verdicts), left, records)
+    return Verification(tuple(verdicts), left, records)
 
 
-def audit(records: Mapping[str, Record], *, tell: Tell, rerun: Rerun | None = None) -> Verified:
+def audit(records: Mapping[str, Record], *, tell: Tell, rerun: Rerun | None = None) -> Verification:
     """`verify` over a small share of our own records, another one every day."""
     day = str(provenance.collect(1, 1)["started"])[:10]
     return verify(records, AUDITED, tell=tell, salt=day, strict=False, rerun=rerun)
@@ -129,7 +127,7 @@ def rerun_verdict(record: Record, rerun: Rerun, *, strict: bool) -> tuple[str, s
     ours = key == record.key
     if strict and not ours:
         return DISPUTED, "its key is not that of this code"
-    if record.device == "cuda" and resolve("auto") != "cuda":
+    if record.device == "cuda" and resolve_device("auto") != "cuda":
         return UNVERIFIED, "no CUDA device is here"
     found = rerun(cell, record.threads)
     if not agreement.comparable(record, found):

@@ -61,7 +61,7 @@ with Supervisor(1) as supervisor:
         except UsageError as error:
             made = json.dumps({"status": "no record", "reason": str(error)})
         print(made, flush=True)
-"""  # one thread a cell; by words that every commit of this project has
+"""  # one thread a cell
 Json = dict[str, object]
 
 
@@ -165,7 +165,7 @@ def unmeasured(pair: Pair) -> str | None:
 
 
 def judge_error(pair: Pair) -> tuple[str, str]:
-    """(1)."""
+    """Whether error got worse, by (1), and in words."""
     ratios = []
     for seed, made in pair.base.items():
         before, after = made[0], pair.head[seed][0]
@@ -180,7 +180,7 @@ def judge_error(pair: Pair) -> tuple[str, str]:
 
 
 def judge_queries(pair: Pair) -> tuple[str, str]:
-    """(2)."""
+    """Whether rows got worse, by (2), and in words."""
     most, words = 1.0, "the same rows"
     for seed, made in pair.base.items():
         before, after = (sum(number(one[c]) for c in COSTS) for one in (made[0], pair.head[seed][0]))
@@ -194,7 +194,7 @@ def judge_queries(pair: Pair) -> tuple[str, str]:
 
 
 def judge_seconds(pair: Pair) -> tuple[str, str]:
-    """(3)."""
+    """Whether seconds got worse, by (3), and in words."""
     ratios = [
         number(after["seconds"]) / max(number(before["seconds"]), 1e-9)
         for seed, made in pair.base.items()
@@ -208,7 +208,7 @@ def judge_seconds(pair: Pair) -> tuple[str, str]:
 
 
 def judge_memory(pair: Pair) -> tuple[str, str]:
-    """(4)."""
+    """Whether memory got worse, by (4), and in words."""
     both = [
         (number(before["peak_mb"]), number(after["peak_mb"]))
         for seed, made in pair.base.items()

@@ -41,7 +41,7 @@ def median(values: Sequence[float]) -> float:
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE, draws: int = DRAWS) -> Interval:
-    """(2)."""
+    """The interval (2) of a median."""
     sample = np.sort(_worst(values))
     below, above = middles(len(sample), draws)
     medians = np.sort((sample[below] + sample[above]) / 2)

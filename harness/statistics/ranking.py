@@ -23,22 +23,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paramid.statistics.intervals import CONFIDENCE, DRAWS, Array, Interval
+from paramid.statistics.target_costs import TargetCosts
 
-TARGETS = (1e-2, 1e-4, 1e-8)
 CEILING = 1000.0  # T
-
-
-@dataclass(frozen=True)
-class TargetCosts:
-    """What every method spent on every seed of every task: arrays (methods, tasks, seeds, targets).
-
-    `spent` is the cost until the target, or the whole cost where it was not `hit`; NaN pads tasks with fewer seeds.
-    """
-
-    methods: tuple[str, ...]
-    tasks: tuple[str, ...]
-    spent: Array
-    hit: NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

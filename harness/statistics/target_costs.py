@@ -13,18 +13,21 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import accumulate
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paramid.contracts import descriptions
 from paramid.records.quantities import UNITS, cost, error
 from paramid.records.record import Record
-from paramid.statistics.ranking import TARGETS, TargetCosts
+from paramid.statistics.intervals import Array
 from paramid.words.naming import Name
 from paramid.words.status import Status
 
+TARGETS = (1e-2, 1e-4, 1e-8)
 KINDS = {
     "samples": "passive samples",
     "queries": "queries",
@@ -33,6 +36,19 @@ KINDS = {
 }  # weakest first
 COST_KINDS = tuple(UNITS)  # seconds, or rows of the teacher
 STANDING = frozenset({Status.FINISHED, Status.TIMED_OUT, Status.BUDGET_SPENT})
+
+
+@dataclass(frozen=True)
+class TargetCosts:
+    """What every method spent on every seed of every task: arrays (methods, tasks, seeds, targets).
+
+    `spent` is the cost until the target, or the whole cost where it was not `hit`; NaN pads tasks with fewer seeds.
+    """
+
+    methods: tuple[str, ...]
+    tasks: tuple[str, ...]
+    spent: Array
+    hit: NDArray[np.bool_]
 
 
 def board(records: Sequence[Record]) -> str | None:

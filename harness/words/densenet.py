@@ -64,7 +64,7 @@ class DenseNet(Claim):
 
     @property
     def depth(self) -> int:
-        """L."""
+        """The number of layers, L."""
         return len(self.weights) + 1
 
     def blocks(self, layer: int) -> list[int]:

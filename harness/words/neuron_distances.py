@@ -1,7 +1,7 @@
 """Distances between neurons, and their one-to-one matching.
 
-Differences are taken explicitly: sqrt(2 - 2 cos) would bottom out at 1e-8. A distance is capped at √2, which is what
-silence costs.
+Differences are taken explicitly: sqrt(2 - 2 cos) would bottom out at 1e-8. A distance is capped at √2, which is
+what a neuron that was not found costs.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ import torch
 from torch import Tensor
 
 from paramid import Network, Oracle
-from paramid.oracle.counting import CHUNK
 from paramid.words import hermite, memory_limits
+from paramid.words.memory_limits import CHUNK
 
 Pairs = Iterable[tuple[Tensor, Tensor]]  # re-iterable, in chunks
 PRINTED = -1  # as control: no regression

@@ -22,9 +22,9 @@ from torch import Tensor
 from paramid import GiveUp, Oracle, Run
 from paramid.methods.hermite import moment_estimates
 from paramid.methods.hermite.moment_estimates import Moments
-from paramid.oracle.counting import CHUNK
 from paramid.oracle.samples import Samples
 from paramid.words import random_streams
+from paramid.words.memory_limits import CHUNK
 from paramid.words.spec import Spec, ThresholdSpec
 from paramid.words.threshold_units import EVEN, coefficients
 
