@@ -18,13 +18,13 @@ from paramid.records.store import Store
 from paramid.running import suites
 from paramid.running.cell import plan_cell
 from paramid.running.compare import Comparison
-from paramid.running.progress import Lines, Silent
+from paramid.running.progress import LineProgress, SilentProgress
 from paramid.words.naming import UsageError
 
 GRID = {"methods": ["spm", "truth"], "tasks": ["shallow:D=5,m=2", "shallow:D=6,m=3"], "seeds": 2}
 
 
-class Counting(Silent):
+class Counting(SilentProgress):
     """Counts what is started."""
 
     def __init__(self) -> None:
@@ -86,7 +86,7 @@ def test_a_damaged_record_alone_runs_again(tmp_path: Path) -> None:
 
 def test_progress_lines_tell_done_running_left_and_eta(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     comparison = Comparison.planned(GRID["methods"], GRID["tasks"], range(2), store=tmp_path / "s", workers=2)
-    comparison.run_missing(Lines(sys.stdout))
+    comparison.run_missing(LineProgress(sys.stdout))
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "8 cells"
     assert len(lines) == 9

@@ -97,7 +97,7 @@ class Result:
 
 
 @dataclass(frozen=True)
-class Pair:
+class DevicePair:
     """A cell on the CPU and on a GPU."""
 
     method: str
@@ -176,13 +176,13 @@ class Summary:
         )
 
     @cached_property
-    def pairs(self) -> list[Pair]:
+    def pairs(self) -> list[DevicePair]:
         """Cells of one method and task on two devices."""
         found = []
         for (name, task), there in self.results.items():
             method, _, device = name.partition(" on ")
             if device and (here := self.results.get((method, task))):
-                found.append(Pair(method, task, (here.error, there.error), _differ(here, there)))
+                found.append(DevicePair(method, task, (here.error, there.error), _differ(here, there)))
         return found
 
     def _prints(self, wanted: bool) -> Iterable[tuple[Record, str]]:

@@ -28,7 +28,7 @@ def arguments(add: Add) -> None:
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     from paramid.running.compare import Comparison
-    from paramid.running.progress import Lines
+    from paramid.running.progress import LineProgress
 
     comparison = Comparison.planned(
         options.methods,
@@ -41,7 +41,7 @@ def act(options: argparse.Namespace) -> int:
         fresh=options.fresh,
         **{n: getattr(options, n) for n in ("device", *common.LIMITS)},
     )
-    comparison.run_missing(Lines())
+    comparison.run_missing(LineProgress())
     records = comparison.results()
     for note in dict.fromkeys(comparison.notes):
         common.warn(note)

@@ -35,7 +35,7 @@ def act(options: argparse.Namespace) -> int:
     rounds = 1 if options.quick else options.rounds
     quantities = judged.EXACT if options.quick else tuple(judged.JUDGES)
     cells = suites.suite(options.suite or ("regress-quick" if options.quick else "regress")).cells()
-    found: list[judged.Finding] = []
+    found: list[judged.Judgement] = []
     with tempfile.TemporaryDirectory() as folder:
         sides = []
         for name in ("base", "head"):

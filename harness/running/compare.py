@@ -14,7 +14,7 @@ from paramid.records.record import Outcome, Record
 from paramid.records.store import Store
 from paramid.running import suites
 from paramid.running.cell import Cell, resolve_device
-from paramid.running.progress import Progress, Silent
+from paramid.running.progress import Progress, SilentProgress
 from paramid.running.supervisor import Supervisor
 from paramid.words.naming import UsageError, whole
 from paramid.words.status import Status
@@ -48,7 +48,7 @@ def compare(
     methods, tasks = ([names] if isinstance(names, str) else names for names in (methods, tasks))
     seeds = seeds if isinstance(seeds, Iterable) else range(whole("seeds", seeds, 1))
     comparison = Comparison.planned(methods, tasks, seeds, suite=suite, store=store, workers=workers, **options)
-    comparison.run_missing(Silent())
+    comparison.run_missing(SilentProgress())
     return pd.DataFrame([row(r) for r in comparison.results()])
 
 

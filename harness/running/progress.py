@@ -33,7 +33,7 @@ class Progress(Protocol):
         ...
 
 
-class Silent:
+class SilentProgress:
     """No progress display."""
 
     def begin(self, total: int, known: int) -> None:
@@ -49,7 +49,7 @@ class Silent:
         """Show nothing."""
 
 
-class Lines:
+class LineProgress:
     """One line for every finished cell; on a terminal also a live line below."""
 
     def __init__(self, stream: TextIO | None = None) -> None:

@@ -66,7 +66,7 @@ Json = dict[str, object]
 
 
 @dataclass(frozen=True)
-class Finding:
+class Judgement:
     """What is said of one quantity of one cell."""
 
     cell: str
@@ -144,14 +144,14 @@ def measured_pairs(
             yield pair
 
 
-def findings(pair: Pair, quantities: Sequence[str]) -> Iterator[Finding]:
+def findings(pair: Pair, quantities: Sequence[str]) -> Iterator[Judgement]:
     """What is said of a cell."""
     if told := unmeasured(pair):
-        yield Finding(pair.cell, "all", FAILED, told)
+        yield Judgement(pair.cell, "all", FAILED, told)
         return
     for quantity in quantities:
         verdict, words = JUDGES[quantity](pair)
-        yield Finding(pair.cell, quantity, verdict, words)
+        yield Judgement(pair.cell, quantity, verdict, words)
 
 
 def unmeasured(pair: Pair) -> str | None:
