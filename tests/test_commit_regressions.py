@@ -179,6 +179,30 @@ def test_a_commit_that_cannot_even_start_says_why(tmp_path: Path) -> None:
             assert record(CELL) == {"status": "no record", "reason": "OSError: broken on purpose"}
 
 
+FLAT = {  # of a commit whose harness had no folders
+    "__init__": "",
+    "naming": "class UsageError(Exception): pass",
+    "record": "from json import dumps as dump",
+    "plans": "def cell(**asked): return asked",
+    "supervisor": """
+from types import SimpleNamespace
+class Forkserver:
+    def __init__(self, threads): pass
+    def __enter__(self): return self
+    def __exit__(self, *_): pass
+    def run(self, cell, key, facts): return SimpleNamespace(record=SimpleNamespace(to_json=lambda: {"flat": cell}))
+""",
+}
+
+
+def test_a_commit_without_folders_runs_by_its_own_modules(tmp_path: Path) -> None:
+    (tmp_path / "paramid").mkdir()
+    for name, text in FLAT.items():
+        (tmp_path / "paramid" / f"{name}.py").write_text(text)
+    with commit_regressions.cell_runner(tmp_path) as record:
+        assert record(CELL)["flat"]["task"] == CELL.task
+
+
 def test_a_cell_that_a_commit_does_not_know_is_named_and_the_next_one_runs() -> None:
     with commit_regressions.cell_runner(ROOT / ".none") as record:
         unknown = record(Cell(method="nobody", task="shallow", seed=0))

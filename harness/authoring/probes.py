@@ -9,20 +9,20 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 from torch import Tensor
 
+from paramid.authoring.watchful_oracle import CountedTeacher, WatchfulOracle
 from paramid.contracts import plugins, registry
 from paramid.contracts.controls import Control
 from paramid.contracts.method import Run
 from paramid.contracts.task import Task
 from paramid.judging.claim_scores import accept
 from paramid.judging.metrics import Unjudgeable
-from paramid.oracle.counting import CountingOracle, Usage
-from paramid.oracle.samples import Samples
+from paramid.oracle.counting import CountingOracle
 from paramid.running.error_statuses import ending
 from paramid.running.inside_cell import Emit
 from paramid.words import naming, random_streams
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from paramid.words.spec import Spec
 
 PATIENCE = 2.0  # seconds of one run whose claims are compared; a run ends at the next claim after it
-PROBE_SEED = 1_618_033_988  # a seed
+PROBE_SEED = 1_618_033_988  # of the global random states: nobody else would take it
 ALWAYS_PROBED = ("generator", "access", "counts", "claims", "inputs", "sizes")  # looked at in every run
 
 
@@ -176,102 +176,12 @@ def _rounded(claim: Claim) -> list[tuple[str, str]]:
     return wrong
 
 
-class CountedTeacher:
-    """A teacher that counts for itself."""
-
-    def __init__(self, teacher: Teacher) -> None:
-        self._teacher, self._rows = teacher, Usage()
-
-    def __call__(self, x: Tensor) -> Tensor:
-        """The teacher's values."""
-        self._rows.queries += len(x)
-        return self._teacher(x)
-
-    def __getattr__(self, name: str) -> Any:
-        function = getattr(self._teacher, name)
-
-        def counted(given: Any) -> Any:
-            if name == "moments":
-                self._rows.moments += 1
-            else:
-                self._rows.derivatives += len(given)
-            return function(given)
-
-        return counted if name in ("gradient", "hessian", "moments") else function
-
-    def miscounted(self, usage: Usage) -> list[tuple[str, str]]:
-        """Where the oracle's books differ."""
-        books = {"values": usage.queries + usage.samples, "derivatives": usage.derivatives, "moments": usage.moments}
-        mine = dict(zip(books, (self._rows.queries, self._rows.derivatives, self._rows.moments), strict=True))
-        return [
-            ("counts", f"the oracle counted {books[k]} rows of {k}, the teacher gave {mine[k]}")
-            for k in books
-            if books[k] != mine[k]
-        ]
-
-
-class WatchfulOracle(CountingOracle):
-    """An oracle that remembers what it handed out, and as what it got points."""
-
-    def __init__(self, *given: Any, **named: Any) -> None:
-        super().__init__(*given, **named)
-        self._handed_out: list[tuple[Tensor, Tensor]] = []
-        self._coarse: set[str] = set()
-
-    def hand_out(self, value: Tensor) -> Tensor:
-        """Hand out a tensor and remember its content."""
-        self._handed_out.append((value, value.clone()))
-        return value
-
-    def query(self, x: Tensor, /) -> Tensor:
-        """Values at chosen points."""
-        return self.hand_out(super().query(x))
-
-    def sample(self, n: int, /) -> Samples:
-        """Passive pairs."""
-        return WatchfulSamples(super().sample(n), self.hand_out)
-
-    def gradient(self, x: Tensor, /) -> Tensor:
-        """First derivatives."""
-        return self.hand_out(super().gradient(x))
-
-    def hessian(self, x: Tensor, /) -> Tensor:
-        """Second derivatives."""
-        return self.hand_out(super().hessian(x))
-
-    def _rows(self, x: Tensor) -> Tensor:
-        rows = super()._rows(x)
-        if x.dtype != rows.dtype:
-            self._coarse.add(f"points came as {x.dtype}; {rows.dtype} was wanted")
-        return rows
-
-    def problems(self) -> list[tuple[str, str]]:
-        """What was written to, and what came too coarse."""
-        wrong = [("dtype", problem) for problem in sorted(self._coarse)]
-        if any(not torch.equal(now, then) for now, then in self._handed_out):
-            wrong.append(("inputs", "wrote into a tensor that the oracle gave"))
-        if self.spec != self._spec:
-            wrong.append(("inputs", "wrote into the spec"))
-        return wrong
-
-
-class WatchfulSamples(Samples):
-    """Samples that are remembered."""
-
-    def __init__(self, samples: Samples, hand_out: Callable[[Tensor], Tensor]) -> None:
-        self._samples, self._hand_out = samples, hand_out
-
-    def __len__(self) -> int:
-        return len(self._samples)
-
-    def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
-        for x, y in self._samples:
-            yield self._hand_out(x), self._hand_out(y)
-
-    def tensors(self) -> tuple[Tensor, Tensor]:
-        """All pairs at once."""
-        x, y = self._samples.tensors()
-        return self._hand_out(x), self._hand_out(y)
+def difference(first: Sequence[str], second: Sequence[str]) -> str:
+    """Where two runs part, over the claims that both made."""
+    parted = next((n for n, (a, b) in enumerate(zip(first, second, strict=False), 1) if a != b), None)
+    if bool(first) != bool(second):
+        parted = 1
+    return "" if parted is None else f"claim {parted} differs"
 
 
 @contextmanager
@@ -291,14 +201,6 @@ def _default_device(wanted: str) -> Iterator[None]:
         yield
     finally:
         torch.set_default_device(None)
-
-
-def difference(first: Sequence[str], second: Sequence[str]) -> str:
-    """Where two runs part, over the claims that both made."""
-    parted = next((n for n, (a, b) in enumerate(zip(first, second, strict=False), 1) if a != b), None)
-    if bool(first) != bool(second):
-        parted = 1
-    return "" if parted is None else f"claim {parted} differs"
 
 
 @contextmanager

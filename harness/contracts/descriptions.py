@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypeGuard
 
 from paramid.contracts import registry
 from paramid.words.naming import Name, UsageError
@@ -99,11 +98,11 @@ def _read(name: str, place: str) -> Entry:
         return Entry(name, place, f"({module_name} cannot be imported: {type(error).__name__}: {error})", ())
     if spec is None or spec.origin is None:
         return Entry(name, place, f"({module_name} cannot be found)", ())
-    lineage = list(_lineage(ast.parse(Path(spec.origin).read_text(encoding="utf-8")), class_name))
-    line = next((doc for node in lineage if (doc := (ast.get_docstring(node) or "").split("\n")[0])), "")
-    said = next((node for cls in lineage for node in cls.body if _defines_access(node)), None)  # the nearest of them
-    named = {a.attr.lower() for a in ast.walk(said) if _is_access(a)} if said else set()
-    return Entry(name, place, line, tuple(sorted(named)))
+    line, access = "", set[str]()
+    for node in _lineage(ast.parse(Path(spec.origin).read_text(encoding="utf-8")), class_name):
+        line = line or (ast.get_docstring(node) or "").split("\n")[0]
+        access |= {a.attr.lower() for a in ast.walk(node) if isinstance(a, ast.Attribute) and _is_access(a)}
+    return Entry(name, place, line, tuple(sorted(access)))
 
 
 def _lineage(tree: ast.Module, name: str, imported: bool = False) -> Iterator[ast.ClassDef]:
@@ -122,12 +121,5 @@ def _lineage(tree: ast.Module, name: str, imported: bool = False) -> Iterator[as
                 yield from _lineage(ast.parse(Path(spec.origin).read_text(encoding="utf-8")), name)
 
 
-def _defines_access(node: ast.stmt) -> bool:
-    """Whether a line of a class says its access: `access = …`, `access: … = …` or a property."""
-    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    names = [t.id for t in targets if isinstance(t, ast.Name)]
-    return "access" in names or (isinstance(node, ast.FunctionDef) and node.name == "access")
-
-
-def _is_access(node: ast.AST) -> TypeGuard[ast.Attribute]:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Access"
+def _is_access(node: ast.Attribute) -> bool:
+    return isinstance(node.value, ast.Name) and node.value.id == "Access"
