@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from datetime import datetime
 from pathlib import Path
 
 import numpy as np
@@ -181,3 +182,9 @@ def test_a_key_knows_neither_the_machine_nor_how_a_number_was_written(tmp_path: 
         return set(Comparison.planned(["spm"], ["shallow:D=5,m=2"], range(1), **options).cells)
 
     assert keys(60, 1) == keys(60.0, 2) != keys(61, 1)
+
+
+def test_a_record_says_when_it_was_finished() -> None:
+    told = paramid.run("truth", "shallow:D=2,m=1", judge_inputs=10).provenance
+    begun, ended = (datetime.fromisoformat(str(told[name])) for name in ("started", "finished"))
+    assert begun <= ended

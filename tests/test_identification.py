@@ -9,7 +9,8 @@ import torch
 
 import paramid
 from paramid.contracts import plugins
-from paramid.oracle.black_box import BadFunction
+from paramid.oracle.black_box import BadFunction, BlackBox
+from paramid.running.identify import residual_of
 
 plugins.add_plugin(Path(__file__).with_name("misbehaving.py"))
 
@@ -48,6 +49,14 @@ def test_the_parameters_come_back(shape: Callable[[np.ndarray], np.ndarray]) -> 
     assert scores["exact"] == 1
     assert scores["weight_error"] < 1e-12
     assert found.residual < 1e-12
+
+
+def test_the_residual_is_taken_where_no_method_chose() -> None:
+    network = paramid.Network.shallow(torch.from_numpy(W), torch.from_numpy(TAU), "tanh")
+    spec = paramid.Spec(inputs=6, widths=(4,), activations=network.activations)
+    near, off = BlackBox(Watched(), spec), BlackBox(lambda x: Watched()(x) + (x**2).sum(1), spec)  # equal at 0
+    assert residual_of(network, near, seed=0) < 1e-14
+    assert residual_of(network, off, seed=0) > 0.1
 
 
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
