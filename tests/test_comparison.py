@@ -66,7 +66,7 @@ def test_integers_of_numpy_are_integers(tmp_path: Path) -> None:
 
 
 def test_an_unknown_limit_is_named() -> None:
-    with pytest.raises(UsageError, match="unknown limit 'tme_limit'; did you mean time_limit"):
+    with pytest.raises(UsageError, match="unknown option 'tme_limit'; did you mean time_limit"):
         paramid.run("truth", "shallow:D=5,m=2", tme_limit=3)
 
 

@@ -25,9 +25,9 @@ def test_least_counts_every_layer_and_the_matching() -> None:
 def test_a_cell_that_cannot_fit_is_refused() -> None:
     with pytest.raises(UsageError, match=r"cannot fit in memory: 10 x 9,000,000 \(weights 1\)"):
         plan_cell("spm", "shallow:D=10,m=9000000", seed=0)
-    plan_cell("spm", "shallow:D=10,m=2000", seed=0, memory_limit=100.0)
+    plan_cell("spm", "shallow:D=10,m=2000", seed=0, memory_limit=300.0)
     with pytest.raises(UsageError, match="are there"):
-        plan_cell("spm", "shallow:D=10,m=4000", seed=0, memory_limit=100.0)
+        plan_cell("spm", "shallow:D=10,m=7000", seed=0, memory_limit=300.0)
 
 
 def test_samples_that_cannot_fit_are_not_gathered() -> None:
@@ -36,3 +36,8 @@ def test_samples_that_cannot_fit_are_not_gathered() -> None:
 
     with pytest.raises(MemoryError, match=r"1,000,000,000,000 x 11 \(samples\)"):
         Samples(10**12, 11, 100, never, never).tensors()
+
+
+def test_a_limit_below_what_torch_takes_is_refused() -> None:
+    with pytest.raises(UsageError, match="memory_limit is 10 MB; torch alone takes 256 and more"):
+        plan_cell("spm", "shallow:D=5,m=2", seed=0, memory_limit=10)

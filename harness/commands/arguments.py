@@ -5,15 +5,19 @@ from pathlib import Path
 
 from paramid.commands import Add
 
-LIMITS = ("time_limit", "query_limit", "memory_limit")
+OF_A_CELL = ("device", "threads", "time_limit", "query_limit", "memory_limit")  # what `cell` adds
 
 
-def limits(add: Add) -> None:
-    """The device and what a cell may cost."""
-    add("--device", choices=("cpu", "cuda", "auto"), default="cpu")
-    add("--time-limit", type=float, metavar="S", help="seconds a method may work (judging excluded)")
-    add("--query-limit", type=int, metavar="N", help="rows a method may query")
-    add("--memory-limit", type=float, metavar="MB", help="memory of a cell's process")
+def cell(add: Add, *, time_limit: str, memory_limit: str) -> None:
+    """The device, the threads and what a cell may cost; the texts say what holds where nothing is given."""
+    add("--device", choices=("cpu", "cuda", "auto"), default="cpu", help="auto: cuda where there is one (default: cpu)")
+    add("--threads", type=int, metavar="N", help="of a cell (default: OMP_NUM_THREADS, else 1)")
+    add(
+        "--time-limit", type=float, metavar="S",
+        help=f"seconds a method may work, judging excluded (default: {time_limit})",
+    )  # fmt: skip
+    add("--query-limit", type=int, metavar="N", help="rows a method may query (default: none)")
+    add("--memory-limit", type=float, metavar="MB", help=f"memory of a cell's process (default: {memory_limit})")
 
 
 def store(add: Add) -> None:

@@ -5,6 +5,7 @@ import argparse
 from paramid.commands import DONE, FAILED, Add
 from paramid.commands import arguments as common
 from paramid.records import text_tables
+from paramid.running.suites import TIME_LIMIT
 from paramid.words.naming import whole
 from paramid.words.status import BROKEN
 
@@ -14,13 +15,19 @@ EXAMPLE = "paramid compare --methods spm spectral-norm --tasks shallow:D=10,m=5 
 def arguments(add: Add) -> None:
     """Add the arguments of the command."""
     add("--suite", metavar="NAME", help="a named list of cells (see `paramid list suites`)")
-    add("--methods", nargs="+", default=(), metavar="M", help="with --suite: beside the suite's own")
-    add("--tasks", nargs="+", default=(), metavar="T")
-    add("--seeds", type=int, default=1, metavar="N", help="seeds 0 … N-1 of a grid")
-    add("--workers", type=int, metavar="N", help="cells at once (default: one a core)")
+    add("--methods", nargs="+", default=(), metavar="M", help="those of a grid; with --suite, beside the suite's own")
+    add("--tasks", nargs="+", default=(), metavar="T", help="those of a grid")
+    add("--seeds", type=int, default=1, metavar="N", help="seeds 0 … N-1 of a grid (default: 1)")
+    add(
+        "--workers", type=int, metavar="N", help="cells at once (default: as many as there are cores for their threads)"
+    )
     add("--retry", action="append", default=[], metavar="STATUS", help="run cells again that ended so")
     add("--fresh", action="store_true", help="run every cell again")
-    common.limits(add)
+    common.cell(
+        add,
+        time_limit=f"{TIME_LIMIT:g} for a grid, its own for a suite",
+        memory_limit="an equal share of nine tenths of what is there",
+    )
     common.store(add)
     common.format(add)
 
@@ -39,7 +46,7 @@ def act(options: argparse.Namespace) -> int:
         workers=options.workers,
         retry=options.retry,
         fresh=options.fresh,
-        **{n: getattr(options, n) for n in ("device", *common.LIMITS)},
+        **{name: getattr(options, name) for name in common.OF_A_CELL},
     )
     comparison.run_missing(LineProgress())
     records = comparison.results()

@@ -4,7 +4,7 @@ import argparse
 from pathlib import Path
 
 from paramid.commands import DONE, FAILED, STOPPED, Add
-from paramid.commands.arguments import LIMITS, limits
+from paramid.commands.arguments import OF_A_CELL, cell
 from paramid.commands.show import describe
 from paramid.words.naming import UsageError
 from paramid.words.status import Status
@@ -14,13 +14,13 @@ EXAMPLE = "paramid run spm shallow:D=20,m=36 --seed 0"
 
 def arguments(add: Add) -> None:
     """Add the arguments of the command."""
-    add("method", metavar="METHOD")
-    add("task", metavar="TASK")
-    add("--seed", type=int, default=0)
-    limits(add)
+    add("method", metavar="METHOD", help="a name, or name:option=value,option=value (see `paramid list`)")
+    add("task", metavar="TASK", help="likewise, such as shallow:D=20,m=40")
+    add("--seed", type=int, default=0, help="of the teacher and of the method's own draws (default: 0)")
+    cell(add, time_limit="none", memory_limit="none")
     add("--json", action="store_true", help="one JSON object and nothing else on stdout")
-    add("--claim", type=Path, metavar="FILE.npz", help="write the last claim's arrays")
-    add("--store", type=Path, metavar="DIR", help="also keep the record there")
+    add("--claim", type=Path, metavar="FILE.npz", help="write the last claim's arrays (default: nowhere)")
+    add("--store", type=Path, metavar="DIR", help="also keep the record there (default: nowhere)")
 
 
 def act(options: argparse.Namespace) -> int:
@@ -30,8 +30,8 @@ def act(options: argparse.Namespace) -> int:
 
     if options.claim is not None and (options.claim.is_dir() or not options.claim.absolute().parent.is_dir()):
         raise UsageError(f"--claim is {options.claim}; a file in a folder that is there was wanted")
-    costs = {name: getattr(options, name) for name in LIMITS}
-    made = outcome(options.method, options.task, options.seed, device=options.device, store=options.store, **costs)
+    asked = {name: getattr(options, name) for name in OF_A_CELL}
+    made = outcome(options.method, options.task, options.seed, store=options.store, **asked)
     if options.json:
         print(dump(made.record.to_json()))
     else:

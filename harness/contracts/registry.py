@@ -120,6 +120,8 @@ def load(place: str) -> type[object]:
     module_name, _, class_name = place.partition(":")
     try:
         cls = getattr(import_module(module_name), class_name)
+    except MemoryError:  # the cell's limit, not the code
+        raise
     except (Exception, SystemExit) as error:  # other people's code: whatever it does, it is named
         raise UsageError(f"{place} cannot be imported: {type(error).__name__}: {error}") from error
     if cls.__module__.split(".")[0] != module_name.split(".")[0]:

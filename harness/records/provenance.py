@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import subprocess
-import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import paramid
+from paramid.records import machine
 from paramid.records.record import Record
 
 PACKAGES = ("torch", "numpy", "scipy", "pandas")
@@ -26,9 +25,9 @@ def collect(threads: int, workers: int) -> dict[str, object]:
         "python": platform.python_version(),
         "packages": {name: _version(name) for name in PACKAGES},
         "system": f"{platform.system()} {platform.machine()}",
-        "cpu": cpu_model(),
-        "cores": cores(),
-        "ram_mb": ram_mb(),
+        "cpu": machine.cpu_model(),
+        "cores": machine.cores(),
+        "ram_mb": machine.ram_mb(),
         "dtype": "float64",
         "threads": threads,
         "workers": workers,
@@ -48,26 +47,6 @@ def _git(folder: Path, *words: str) -> str | None:
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout.strip() if done.returncode == 0 else None
-
-
-def cpu_model() -> str:
-    """The processor's own name."""
-    info = Path("/proc/cpuinfo")
-    if info.exists():
-        for line in info.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
-def cores() -> int:
-    """The cores this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
-
-
-def ram_mb() -> int:
-    """Physical memory."""
-    return int(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**20)
 
 
 def _version(package: str) -> str | None:

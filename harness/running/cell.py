@@ -70,7 +70,9 @@ def plan_cell(method: str, task: str, *, seed: int = 0, device: str = "cpu", **l
     """A cell with canonical names; a UsageError says what is wrong with them."""
     for name in limits:
         if name not in Limits.__annotations__:
-            raise UsageError(f"unknown limit {name!r}; {naming.suggestion(name, Limits.__annotations__)}")
+            raise UsageError(
+                f"unknown option {name!r}; {naming.suggestion(name, (*Limits.__annotations__, 'device', 'threads'))}"
+            )
     made = Cell(
         method=registry.canonical("methods", method),
         task=registry.canonical("tasks", task),
@@ -83,6 +85,10 @@ def plan_cell(method: str, task: str, *, seed: int = 0, device: str = "cpu", **l
         value = getattr(made, name)
         if value is not None and not (isinstance(value, int | float) and 0 < value < math.inf):
             raise UsageError(f"{name} is {value!r}; a positive number was wanted")
+    if made.memory_limit is not None and made.memory_limit < memory_limits.LEAST_MB:
+        raise UsageError(
+            f"memory_limit is {made.memory_limit:g} MB; torch alone takes {memory_limits.LEAST_MB} and more"
+        )
     allowed = min(memory_limits.room(), 2**20 * (made.memory_limit or math.inf))
     if reason := memory_limits.refusal(memory_limits.least(registry.task(task).spec), allowed):
         raise UsageError(f"{made.task} cannot fit in memory: {reason}")

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paramid.records import provenance
+from paramid.records import machine, provenance
 from paramid.records.record import Outcome, Record
 from paramid.records.store import Store
 from paramid.running import suites
+from paramid.running import threads as openmp
 from paramid.running.cell import Cell, resolve_device
 from paramid.running.progress import Progress, SilentProgress
 from paramid.running.supervisor import Supervisor
@@ -26,7 +27,6 @@ DEFAULT_STORE = "paramid-store"
 BETWEEN = 0.2  # seconds from look to look
 BUSY = "another command works on it"
 LEAST = 500  # MB of a worker, of which torch takes half
-TIME_LIMIT = 60.0  # of a compared cell, where nobody says otherwise
 
 
 def compare(
@@ -81,6 +81,7 @@ class Comparison:
         suite: str | None = None,
         store: str | Path = DEFAULT_STORE,
         workers: int | None = None,
+        threads: int | None = None,
         retry: Iterable[Status | str] = (),
         fresh: bool = False,
         **options: Any,
@@ -88,24 +89,25 @@ class Comparison:
         """Plan a suite, or a grid of methods, tasks and seeds."""
         options = {k: v for k, v in options.items() if v is not None}
         options["device"] = resolve_device(options.get("device", "cpu"))
-        workers = provenance.cores() if workers is None else whole("workers", workers, 1)
+        threads = openmp.chosen(threads)
+        workers = max(1, machine.cores() // threads) if workers is None else whole("workers", workers, 1)
         if suite is not None:
             if tasks:
                 raise UsageError("a suite brings its own tasks; methods were all that can be added to it")
             cells = suites.suite(suite).cells(*methods, **options)
         elif methods and tasks:
-            cells = suites.grid(methods, tasks, seeds, **{"time_limit": TIME_LIMIT, **options})
+            cells = suites.grid(methods, tasks, seeds, **options)
         else:
             raise UsageError("a suite, or methods and tasks, were wanted")
         workers = max(1, min(workers, len(cells)))
-        if (share := provenance.ram_mb() / workers) < LEAST:
+        if (share := machine.ram_mb() / workers) < LEAST:
             raise UsageError(f"{workers} workers have {share:.0f} MB each; {LEAST} and more were wanted")
         notes: list[str] = []
         return cls(
             {c.key(): c for c in cells},
             Store(store, notes.append),
             workers,
-            max(1, provenance.cores() // workers),
+            threads,
             frozenset(map(_status, [retry] if isinstance(retry, str | Status) else retry)),
             fresh,
             notes,
@@ -121,7 +123,7 @@ class Comparison:
         facts = provenance.collect(self.threads, self.workers)
         facts["run"] = self.store.start_run(facts)
         with ExitStack() as stack:
-            supervisor = stack.enter_context(Supervisor(self.threads, 0.9 * provenance.ram_mb() / self.workers))
+            supervisor = stack.enter_context(Supervisor(self.threads, 0.9 * machine.ram_mb() / self.workers))
             pool = stack.enter_context(ThreadPoolExecutor(self.workers))
             stack.callback(pool.shutdown, cancel_futures=True)
             stack.callback(supervisor.stop)  # first out: running cells end, waiting ones never start

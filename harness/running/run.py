@@ -9,53 +9,48 @@ from typing import Unpack
 from paramid.records import provenance
 from paramid.records.record import Outcome, Record
 from paramid.records.store import Store
+from paramid.running import threads as openmp
 from paramid.running.cell import Cell, Limits, plan_cell, resolve_device
 from paramid.running.supervisor import Supervisor
 from paramid.running.transcript import Transcript
 from paramid.words.status import Status
 
 
-def run(
-    method: str,
-    task: str,
-    seed: int = 0,
-    *,
-    device: str = "cpu",
-    store: str | Path | None = None,
-    throw: bool = False,
-    **limits: Unpack[Limits],
-) -> Record:
+class RunOptions(Limits, total=False):
+    """How one cell is run, and where its record is kept."""
+
+    device: str  # cpu, cuda or auto
+    threads: int | None  # default: what OMP_NUM_THREADS says, else one
+    store: str | Path | None
+    throw: bool
+
+
+def run(method: str, task: str, seed: int = 0, **options: Unpack[RunOptions]) -> Record:
     """Run one method before one teacher and judge what it claims.
 
-    `throw=True` runs it in this process, without isolation or limits of time and memory, and lets its errors out: for
-    tests and debuggers.
+    `device`, `threads`, `store`, and the limits `time_limit`, `query_limit` and `memory_limit` (none by default) are as
+    on the command line. `throw=True` runs it in this process, without isolation or limits of time and memory, and lets
+    its errors out: for tests and debuggers.
 
     Examples
     --------
     >>> record = paramid.run("spm", "shallow:D=20,m=40", seed=0)
     >>> record.metrics["weight_error"]
     """
-    record = outcome(method, task, seed, device=device, store=store, throw=throw, **limits).record
+    record = outcome(method, task, seed, **options).record
     if record.status is Status.INTERRUPTED:
         raise KeyboardInterrupt
     return record
 
 
-def outcome(
-    method: str,
-    task: str,
-    seed: int = 0,
-    *,
-    device: str = "cpu",
-    store: str | Path | None = None,
-    throw: bool = False,
-    **limits: Unpack[Limits],
-) -> Outcome:
+def outcome(method: str, task: str, seed: int = 0, **options: Unpack[RunOptions]) -> Outcome:
     """`run`, with the last claim's bytes beside the record."""
-    threads = provenance.cores()
+    threads, device = openmp.chosen(options.pop("threads", None)), options.pop("device", "cpu")
+    store, throw = options.pop("store", None), options.pop("throw", False)
     facts = provenance.collect(threads, 1)
     kept = None if store is None else Store(store).open()
     with nullcontext() if throw else Supervisor(threads) as supervisor:  # it starts while the cell is planned
+        limits: Limits = options  # what is left of them
         cell = plan_cell(method, task, seed=seed, device=resolve_device(device), **limits)
         made = supervisor.run(cell, cell.key(), facts) if supervisor else _run_here(cell, facts)
     if kept is not None:
@@ -65,9 +60,11 @@ def outcome(
 
 
 def _run_here(cell: Cell, facts: dict[str, object]) -> Outcome:
-    """The cell in this process."""
+    """The cell in this process, with the threads that torch has here."""
+    import torch
+
     from paramid.running.inside_cell import execute
 
-    transcript = Transcript(cell, provenance.cores())
+    transcript = Transcript(cell, torch.get_num_threads())
     execute(cell, transcript.add, throw=True)
     return transcript.outcome(cell.key(), facts)

@@ -14,6 +14,7 @@ from paramid.words import naming
 from paramid.words.naming import UsageError
 
 MOST_CELLS = 100_000
+TIME_LIMIT = 60.0  # of a cell in an ad-hoc grid, where nobody says otherwise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,8 +107,8 @@ def _only(table: dict[str, object], known: set[str], label: str) -> None:
 
 
 def grid(methods: Sequence[str], tasks: Sequence[str], seeds: Iterable[int], **options: Any) -> list[Cell]:
-    """The cells of an ad-hoc grid."""
+    """The cells of an ad-hoc grid, of which each has `TIME_LIMIT` unless `options` say otherwise."""
     names = {f.name for f in fields(Grid)}
-    own = {k: v for k, v in options.items() if k in names}
+    own = {"time_limit": TIME_LIMIT} | {k: v for k, v in options.items() if k in names}
     rest = {k: v for k, v in options.items() if k not in names}
     return Grid(methods=tuple(methods), tasks=tuple(tasks), seeds=tuple(seeds), **own).cells(**rest)

@@ -21,6 +21,7 @@ from dataclasses import asdict
 from typing import Any
 
 from paramid.records.record import Outcome
+from paramid.running import threads as openmp
 from paramid.running.cell import Cell
 from paramid.running.messages import receive, send
 from paramid.running.transcript import Transcript
@@ -43,14 +44,13 @@ class Supervisor:
         self._used = False
         self._scratch = tempfile.mkdtemp(prefix="paramid-")
         ours, theirs = socket.socketpair()
-        pins = {name: str(self.threads) for name in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")}
         self._control = ours
         self._process = subprocess.Popen(
             [sys.executable, "-m", "paramid.running.fork_server", str(theirs.fileno()), self._scratch],
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
             start_new_session=True,  # Ctrl-C is ours to handle; our death reaches it as a closed socket
-            env={**os.environ, **pins},
+            env=openmp.pinned(self.threads),
         )
         theirs.close()
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
-from paramid.records import agreement, provenance
+from paramid.records import agreement, machine, provenance
 from paramid.records.published import DISPUTED, UNVERIFIED, VERIFIED, Verdict, line
 from paramid.records.record import Record
 from paramid.records.selection import entrants
@@ -95,7 +95,7 @@ def verify(
     rerun: Rerun | None = None,
 ) -> Verification:
     """Run a sample of the records again and compare; `strict` disputes what this code cannot have made."""
-    facts = provenance.collect(provenance.cores(), 1)
+    facts = provenance.collect(machine.cores(), 1)
     verdicts, left = [], {}
     with nullcontext(rerun) if rerun else reruns(facts) as run:
         for digest in sample(records, share, salt):
@@ -168,7 +168,7 @@ def reruns(facts: dict[str, object]) -> Iterator[Rerun]:
     with ExitStack() as stack:
 
         def run(cell: Cell, threads: int) -> Record:
-            threads = max(1, min(threads, provenance.cores()))
+            threads = max(1, min(threads, machine.cores()))
             if threads not in supervisors:
                 supervisors[threads] = stack.enter_context(Supervisor(threads))
             record = supervisors[threads].run(cell, cell.key(), facts).record

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from paramid.words.spec import Spec
 
 DOUBLE = 8
+LEAST_MB = 256  # of a process that has torch in it and may do something
 CHUNK = 2**18  # doubles per intermediate: 2 MB, about a core's cache
 
 
