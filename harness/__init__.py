@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from paramid.oracle.protocol import BudgetSpent as BudgetSpent
     from paramid.oracle.protocol import Oracle as Oracle
     from paramid.oracle.samples import Samples as Samples
+    from paramid.records.frames import load as load
     from paramid.records.record import Record as Record
     from paramid.running.compare import compare as compare
     from paramid.running.identify import Found as Found
@@ -96,6 +97,7 @@ EXPORTS = {
     "compare": "running.compare",
     "identify": "running.identify",
     "judge": "judging.judge",
+    "load": "records.frames",
     "method": "contracts.registry",
     "new": "authoring.new",
     "obstacles": "judging.obstacles",

@@ -119,7 +119,7 @@ def build_parser() -> argparse.ArgumentParser:
             parents=[common],
             help=(module.__doc__ or "").partition("\n")[0],
             description=module.__doc__,
-            epilog=f"example:\n  {module.EXAMPLE}",
+            epilog="\n  ".join(["examples:", *module.EXAMPLE.splitlines()]),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.arguments(made.add_argument)

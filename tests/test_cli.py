@@ -80,7 +80,7 @@ def test_the_table_comes_in_four_forms(store: str, capsys: pytest.CaptureFixture
     assert lines[0].split()[:3] == ["task", "method", "identified"]
     assert [line.split()[1] for line in lines[2:]] == ["spm", "(truth)", "(random)"]
     assert forms["markdown"].startswith("| task")
-    assert forms["csv"].splitlines()[0].startswith("task,method,device,cells,identified,error")
+    assert forms["csv"].splitlines()[0].startswith("task,method,device,budget,cells,identified,error")
     rows = json.loads(forms["json"])
     assert [(r["method"], r["identified"]) for r in rows] == [("spm", 1), ("truth", 1), ("random", 0)]
 
@@ -195,7 +195,8 @@ BAD = [
     ("publish --store /nowhere/at/all", "no store at"),
     ("board --store /nowhere/at/all", "no store at"),
     ("board --records /nowhere/at/all", "no published records at"),
-    ("board --store a --records b", "one of them was wanted"),
+    ("board --store a --records b", "no published records at b"),
+    ("table --records published --columns task eror", "no column 'eror'; did you mean error"),
     ("submit spm --store /nowhere/at/all --out x.zip", "no store at"),
     ("submit spm --out /nowhere/at/all.zip", "a file in a folder that exists was wanted"),
     ("submit spm", "required: --out"),
@@ -276,8 +277,8 @@ def test_every_example_in_the_help_is_accepted(command: str, capsys: pytest.Capt
     with pytest.raises(SystemExit) as left:
         main([command, "--help"])
     assert left.value.code == 0
-    example = capsys.readouterr().out.split("example:\n")[1].strip()
-    build_parser().parse_args(shlex.split(example)[1:])
+    for example in capsys.readouterr().out.split("examples:\n")[1].strip().splitlines():
+        build_parser().parse_args(shlex.split(example)[1:])
 
 
 @pytest.mark.slow
@@ -301,6 +302,7 @@ def test_every_example_in_the_help_runs(tmp_path: Path, monkeypatch: pytest.Monk
         "check",
     ]
     for command in ordered:
-        words = shlex.split(COMMANDS[command].EXAMPLE)[1:]
-        assert main([key.partition("-")[0] if word == "3f2a" else word for word in words]) == 0, command
+        for example in COMMANDS[command].EXAMPLE.splitlines():
+            words = shlex.split(example)[1:]
+            assert main([key.partition("-")[0] if word == "3f2a" else word for word in words]) == 0, example
     assert set(COMMANDS) == {*ordered, "regress"}  # which takes two commits: tests/test_commit_regressions.py

@@ -12,9 +12,12 @@ import pytest
 
 import paramid
 from paramid.contracts import registry
+from paramid.records import published
+from paramid.records.selection import newest
 
 ROOT = Path(__file__).parents[1]
 PIP_WHEEL = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
+RECORDS = "paramid/published/records.jsonl.xz"  # what a wheel has beside the tree
 FOLDERS = {"harness": "paramid", "methods": "paramid/methods", "tasks": "paramid/tasks"}
 
 
@@ -54,19 +57,25 @@ def test_the_public_names_and_nothing_else_are_listed() -> None:
 
 def test_the_wheel_holds_the_tree(tmp_path: Path) -> None:
     source = tmp_path / "source"  # a build leaves files behind, and takes what an earlier one left
-    for name in (*FOLDERS, "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+    for name in (*FOLDERS, "setup.py", "pyproject.toml", "README.md", "LICENSE", "leaderboard"):
         copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
         source.mkdir(exist_ok=True)
         copy(ROOT / name, source / name)
     subprocess.run([*PIP_WHEEL, "-w", str(tmp_path), str(source)], check=True, capture_output=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         packed = {name for name in wheel.namelist() if name.startswith("paramid/")}
-    wanted = set()
+        wheel.extract(RECORDS, tmp_path)
+    wanted = {RECORDS}
     for folder, package in FOLDERS.items():
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".py", ".toml", ".typed", ".css", ".js"):
                 wanted.add(f"{package}/{path.relative_to(ROOT / folder)}")
     assert packed == wanted
+    held, all_of_them = published.read(tmp_path / RECORDS), published.read(ROOT / published.FOLDER)
+    assert held.refused == ()
+    assert len(held.records) == len(newest(all_of_them.records.values()))
+    assert {v.record for v in held.verdicts} <= set(held.records)
+    assert (tmp_path / RECORDS).stat().st_size < 1e6
 
 
 def test_a_class_of_another_name_is_refused() -> None:

@@ -17,7 +17,7 @@ from paramid.pictures.curves import curves
 from paramid.pictures.panels import varying
 from paramid.pictures.phase_map import phase_map
 from paramid.pictures.scaling import scaling
-from paramid.records.quantities import UNITS, identified
+from paramid.records.quantities import UNITS, budget_words, identified
 from paramid.records.record import Record
 from paramid.statistics.target_costs import KINDS, declared
 from paramid.words.naming import UsageError
@@ -37,7 +37,7 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
         "board": KINDS[kind] if kind else "none",
         "may use": needs,
         "used": ", ".join(run) or "nothing",
-        "limits": "; ".join(sorted({_limits(r) for r in records})[:4]),
+        "limits": "; ".join(sorted({budget_words(r) for r in records})[:4]),
     }
     return "".join(
         [
@@ -116,11 +116,6 @@ def of_family(summary: Summary, name: str, tasks: dict[str, str]) -> str:
             _growth(records),
         ]
     )
-
-
-def _limits(r: Record) -> str:
-    units = {"seconds": "s", "queries": "rows", "memory_mb": "MB"}
-    return ", ".join(f"{value:,.0f} {units[n]}" for n, value in r.budget.items() if n in units and value) or "none"
 
 
 def _description(group: str, name: str, at: str | None = None) -> str:

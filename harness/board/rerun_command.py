@@ -18,6 +18,8 @@ def command(records: Sequence[Record]) -> str:
         told += ["--seeds", str(seeds)]
     if newest.device != "cpu":
         told += ["--device", newest.device]
+    if newest.threads != 1:
+        told += ["--threads", str(newest.threads)]
     for name, option in LIMITS.items():
         if (limit := newest.budget.get(name)) is not None:
             told += [option, f"{limit:g}" if limit < 1e6 else f"{limit:.0f}"]

@@ -1,10 +1,17 @@
 """Arguments that several commands take, and how notes reach the reader."""
 
+from __future__ import annotations
+
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paramid.commands import Add
 
+if TYPE_CHECKING:
+    from paramid.records.published import Published
+
+SOURCES = "a file, a folder, a checkout, or `published`, those that came with paramid"
 OF_A_CELL = ("device", "threads", "time_limit", "query_limit", "memory_limit")  # what `cell` adds
 
 
@@ -23,6 +30,13 @@ def cell(add: Add, *, time_limit: str, memory_limit: str) -> None:
 def store(add: Add) -> None:
     """Where records are."""
     add("--store", type=Path, default=Path("paramid-store"), metavar="DIR", help="default: ./paramid-store")
+
+
+def published_records(where: str | Path) -> Published:
+    """What was published there; every line that cannot be trusted is told."""
+    from paramid.records import published
+
+    return published.existing(where, warn)
 
 
 def format(add: Add) -> None:

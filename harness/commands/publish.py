@@ -24,7 +24,7 @@ def act(options: argparse.Namespace) -> int:
     from paramid.records.store import Store
 
     folder = options.to or published.FOLDER
-    records = newest(Store.existing(options.store, warn).records())
+    records = newest(Store.existing(options.store, warn).records(), each_budget=True)
     methods = options.methods or sorted({r.method for r in records})
     kept = chosen(records, methods, options.tasks)
     for record in list(kept):

@@ -26,7 +26,7 @@ def act(options: argparse.Namespace) -> int:
 
     if not options.out.absolute().parent.is_dir() or options.out.is_dir():
         raise UsageError(f"{options.out}: a file in a folder that exists was wanted")
-    found = chosen(newest(Store.existing(options.store, warn).records()), options.methods)
+    found = chosen(newest(Store.existing(options.store, warn).records(), each_budget=True), options.methods)
     kept = [r for r in found if verification.made_here(r)]
     if len(kept) < len(found):
         warn(f"{len(found) - len(kept)} of {len(found)} records were made by other code; they stay out")

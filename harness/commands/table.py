@@ -1,44 +1,49 @@
 """The records of a store, or published ones, as a table."""
 
 import argparse
-from pathlib import Path
 
 from paramid.commands import DONE, Add
-from paramid.commands.arguments import format, store, warn
+from paramid.commands.arguments import SOURCES, format, published_records, store, warn
 from paramid.records import text_tables
 from paramid.words.naming import UsageError
 
-EXAMPLE = "paramid table --format markdown"
+EXAMPLE = """paramid table --format markdown
+paramid table --tasks shallow --sort seconds --columns task method seconds bits
+paramid table --records published --best 3"""
 
 
 def arguments(add: Add) -> None:
     """Add the arguments of the command."""
     store(add)
-    add("--records", type=Path, metavar="DIR", help="published records instead of a store")
+    add("--records", metavar="WHERE", help=f"published records instead of a store: {SOURCES}")
+    add("--methods", nargs="+", default=(), metavar="M", help="only these (default: all, controls too)")
+    add("--tasks", nargs="+", default=(), metavar="PREFIX", help="only these and the same with further options")
     add("--best", type=int, metavar="N", help="the N best methods of each task, and where the records come from")
+    add("--sort", nargs="+", default=(), metavar="C", help="best first by these columns (default: task by task)")
+    add("--columns", nargs="+", default=(), metavar="C", help="these and no others; any metric is one")
     format(add)
 
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
-    from paramid.records import published
     from paramid.records.provenance import made_on
-    from paramid.records.selection import newest
+    from paramid.records.selection import chosen, newest
     from paramid.records.store import Store
 
-    if options.records is not None:
-        records = newest(published.existing(options.records, warn).records.values())
-    else:
-        records = newest(Store.existing(options.store, warn).records())
-    made = text_tables.rows(records)
-    if options.best is None:
-        print(text_tables.render(made, options.format), end="")
-        return DONE
-    if options.best < 1:
+    if options.best is not None and options.best < 1:
         raise UsageError(f"--best is {options.best}; a whole number from 1 was wanted")
-    kept = text_tables.best(made, options.best)
-    if kept or options.format != "markdown":
-        print(text_tables.render(kept, options.format), end="")
-    if options.format == "markdown":
-        print(*([""] if kept else []), f"*{len(records):,} records: {', '.join(made_on(records))}.*", sep="\n")
+    if options.records is not None:
+        records = newest(published_records(options.records).records.values())
+    else:
+        records = newest(Store.existing(options.store, warn).records(), each_budget=True)
+    if options.methods or options.tasks:
+        records = chosen(records, options.methods or sorted({r.method for r in records}), options.tasks)
+    made = text_tables.rows(records, (*options.columns, *options.sort))
+    made = made if options.best is None else text_tables.best(made, options.best)
+    made = text_tables.ordered(made, options.sort)
+    captioned = options.best is not None and options.format == "markdown"
+    if made or not captioned:
+        print(text_tables.render(made, options.format, options.columns), end="")
+    if captioned:
+        print(*([""] if made else []), f"*{len(records):,} records: {', '.join(made_on(records))}.*", sep="\n")
     return DONE

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import lzma
 import math
 import os
 import uuid
@@ -30,6 +31,8 @@ from paramid.words.naming import UsageError
 
 SCHEMA = 1
 FOLDER = Path("leaderboard") / "records"
+OWN = "published"  # the word for what came with paramid
+PACKED = Path(__file__).resolve().parents[1] / OWN  # in a wheel; setup.py writes it
 VERIFIED, DISPUTED, UNVERIFIED = "verified", "disputed", "unverified"  # the last: nobody ran it again, or could
 LONGEST = 2**22  # characters of a line
 Warn = Callable[[str], None]
@@ -79,11 +82,11 @@ def line(kind: str, plain: object) -> str:
     return _sealed(kind, plain, digest(plain))
 
 
-def read(folder: str | Path) -> Published:
-    """Everything that was published in a folder, files in the order of their names."""
+def read(where: str | Path) -> Published:
+    """Everything that was published in a file, or in a folder's files in the order of their names."""
     records: dict[str, Record] = {}
     verdicts, refused = [], []
-    for path in sorted(Path(folder).glob("*.jsonl")):
+    for path in files(Path(where)):
         for place, text in numbered(path):
             try:
                 digested, entry = parse(text)
@@ -98,11 +101,28 @@ def read(folder: str | Path) -> Published:
     return Published(records, tuple(verdicts), tuple(refused))
 
 
-def existing(folder: Path, warn: Warn) -> Published:
-    """`read`, of a folder that must be there; `warn` is told of every line that is kept out."""
-    if not folder.is_dir():
-        raise UsageError(f"no published records at {folder}: `paramid publish` writes them")
-    found = read(folder)
+def files(where: Path) -> list[Path]:
+    """The files of published records: a file itself, or those of a folder."""
+    return [where] if where.is_file() else sorted([*where.glob("*.jsonl"), *where.glob("*.jsonl.xz")])
+
+
+def whereabouts(where: str | Path) -> Path:
+    """The file or folder that is meant: a path, a checkout, or what the word `published` stands for here."""
+    if str(where) == OWN and not Path(where).exists():
+        checkout = Path(__file__).resolve().parents[2] / FOLDER
+        return checkout if checkout.is_dir() else PACKED
+    inside = Path(where) / FOLDER
+    return inside if inside.is_dir() else Path(where)
+
+
+def existing(where: str | Path, warn: Warn) -> Published:
+    """`read`, of a place that must be there; `warn` is told of every line that is kept out."""
+    place = whereabouts(where)
+    if not place.exists():
+        raise UsageError(f"no published records at {where}: `paramid publish` writes them")
+    if not files(place) and not (place / ".gitkeep").exists():
+        raise UsageError(f"no published records at {where}: files *.jsonl were wanted")
+    found = read(place)
     for note in found.refused:
         warn(note)
     return found
@@ -110,7 +130,8 @@ def existing(folder: Path, warn: Warn) -> Published:
 
 def numbered(path: Path) -> Iterator[tuple[str, str]]:
     """The lines of a file that hold something, with their places; a line of another encoding comes as it can."""
-    with path.open(encoding="utf-8", errors="replace") as file:
+    packed = path.suffix == ".xz"
+    with (lzma.open if packed else open)(path, "rt", encoding="utf-8", errors="replace") as file:
         for number, text in enumerate(file, 1):
             if text.strip():
                 yield f"{path.name}:{number}", text

@@ -47,6 +47,13 @@ def endings(records: Sequence[Record]) -> str:
     return f"{sum(map(identified, records))}/{len(records)} identified; {told}"
 
 
+def budget_words(record: Record) -> str:
+    """What a record's method was granted: `60 s, 1,000 rows`."""
+    units = {"seconds": "s", "queries": "rows", "memory_mb": "MB"}
+    granted = [f"{value:,.12g} {units[name]}" for name, value in record.budget.items() if name in units and value]
+    return ", ".join(granted) or "none"
+
+
 def cost(stage: Stage | Record, over: str) -> float:
     """What a claim had cost, or a whole run did: its seconds, or every row of the teacher."""
     return stage.seconds if over == "seconds" else float(sum(_counted(stage)))

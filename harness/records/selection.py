@@ -38,11 +38,14 @@ def fits(name: str, pattern: str) -> bool:
     return ours.base == theirs.base and all(same)
 
 
-def newest(records: Iterable[Record]) -> list[Record]:
-    """One record for each method, task, seed, device and budget: the one that was made last."""
+def newest(records: Iterable[Record], *, each_budget: bool = False) -> list[Record]:
+    """One record for each method, task, seed and device, and for `each_budget` of theirs: the one that was made last.
+
+    Two budgets of one seed are never two seeds.
+    """
     latest: dict[tuple[object, ...], Record] = {}
     for record in sorted(records, key=lambda r: str(r.provenance.get("finished", ""))):
-        budget = tuple(sorted(record.budget.items(), key=str))
+        budget = tuple(sorted(record.budget.items(), key=str)) if each_budget else ()
         latest[record.method, record.task, record.seed, record.device, budget] = record
     return list(latest.values())
 

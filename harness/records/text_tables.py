@@ -1,4 +1,4 @@
-"""Records as a table: one row for each method and task, medians over seeds, failures shown."""
+"""Records as a table: one row for each method, task and budget, medians over seeds, failures shown."""
 
 from __future__ import annotations
 
@@ -10,23 +10,58 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from paramid.records.number_format import table_number
-from paramid.records.record import Record, dump
+from paramid.records.quantities import budget_words, identified
+from paramid.records.record import COSTS, Record, dump
 from paramid.records.selection import is_control
+from paramid.words.naming import UsageError, suggestion
+from paramid.words.status import Status
 
 COLUMNS = (
     "task", "method", "identified", "error", "bias_error", "output_error", "seconds", "queries", "samples", "status",
 )  # fmt: skip
+MEASURED = ("error", "bias_error", "output_error")
+SPENT = ("seconds", *COSTS, "peak_mb")
+TOLD_APART = ("device", "budget")  # shown where a method has several before one task
 Row = dict[str, object]
 
 
-def rows(records: Iterable[Record]) -> list[Row]:
-    """Aggregated rows: by task, controls last, then by identified share, error and seconds."""
-    groups: dict[tuple[str, str, str], list[Record]] = defaultdict(list)
+def rows(records: Sequence[Record], columns: Iterable[str] = ()) -> list[Row]:
+    """Aggregated rows: by task, controls last, then by identified share, error and seconds.
+
+    `columns` may name further metrics; a UsageError says which are none.
+    """
+    groups: dict[tuple[str, str, str, str], list[Record]] = defaultdict(list)
     for record in records:
-        groups[record.task, record.method, record.device].append(record)
-    order = {task: place for place, task in enumerate(dict.fromkeys(task for task, _, _ in groups))}
-    made = [_row(group) for group in groups.values()]
+        groups[record.task, record.method, record.device, budget_words(record)].append(record)
+    order = {task: place for place, task in enumerate(dict.fromkeys(task for task, *_ in groups))}
+    further = _metrics(records, columns)
+    made = [_row(group, further) for group in groups.values()]
     return sorted(made, key=lambda r: (order[str(r["task"])], is_control(str(r["method"])), *_rank(r)))
+
+
+def _metrics(records: Sequence[Record], columns: Iterable[str]) -> list[str]:
+    """Those of the columns that are metrics of the records."""
+    known = {name for r in records for name in r.metrics} - {"identified", *MEASURED}
+    plain = {"task", "method", *TOLD_APART, "cells", "identified", *MEASURED, *SPENT, "status"}
+    for name in columns:
+        if name not in plain | known:
+            raise UsageError(f"no column {name!r}; {suggestion(name, plain | known)}")
+    return [name for name in dict.fromkeys(columns) if name in known]
+
+
+def ordered(made: Iterable[Row], by: Sequence[str]) -> list[Row]:
+    """The rows with the best first by these columns: `identified` falls, all else rises, what is missing comes last."""
+
+    def place(row: Row) -> tuple[tuple[bool, float, str], ...]:
+        return tuple(_place(row[name], -1 if name == "identified" else 1) for name in by)
+
+    return sorted(made, key=place)
+
+
+def _place(value: object, sign: int) -> tuple[bool, float, str]:
+    if not isinstance(value, int | float):
+        return False, 0.0, str(value)
+    return (True, 0.0, "") if math.isnan(value) else (False, sign * value, "")
 
 
 def best(made: Iterable[Row], most: int) -> list[Row]:
@@ -38,19 +73,20 @@ def best(made: Iterable[Row], most: int) -> list[Row]:
     return [row for ours in kept.values() for row in ours[:most]]
 
 
-def _row(group: Sequence[Record]) -> Row:
-    flags = [r.metrics.get("identified", 0.0) for r in group]
+def _row(group: Sequence[Record], further: Iterable[str]) -> Row:
+    run = [r for r in group if r.status is not Status.DECLINED]
     row: Row = {
         "task": group[0].task,
         "method": group[0].method,
         "device": group[0].device,
-        "cells": len(group),
-        "identified": sum(flags) / len(flags),
+        "budget": budget_words(group[0]),
+        "cells": len(run or group),
+        "identified": sum(map(identified, run)) / len(run) if run else math.nan,  # of a declined task nothing is known
     }
-    for name in ("error", "bias_error", "output_error"):
+    for name in (*MEASURED, *further):
         row[name] = _median([r.metrics.get(name, math.nan) for r in group])
-    for name in ("seconds", "queries", "samples", "derivatives", "moments", "peak_mb"):
-        row[name] = median(getattr(r, name) for r in group)
+    for name in SPENT:
+        row[name] = median(getattr(r, name) for r in run) if run else math.nan
     counts = Counter(r.status.key for r in group)
     ended = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     row["status"] = ", ".join(f"{n} {key}" if len(counts) > 1 else key for key, n in ended)
@@ -64,23 +100,34 @@ def _median(values: Sequence[float]) -> float:
     return median(math.inf if math.isnan(v) else v for v in values)
 
 
-def _rank(row: Row) -> tuple[float, ...]:
-    error = float(str(row["error"]))
-    return (-float(str(row["identified"])), math.inf if math.isnan(error) else error, float(str(row["seconds"])))
+def _rank(row: Row) -> tuple[tuple[bool, float, str], ...]:
+    return tuple(_place(row[name], -1 if name == "identified" else 1) for name in ("identified", "error", "seconds"))
 
 
-def render(made: Sequence[Row], form: str) -> str:
-    """The rows as text, markdown, csv or json."""
+def columns_of(made: Iterable[Row]) -> tuple[str, ...]:
+    """The columns that a reader needs: those of every table, and what tells rows of one method and task apart."""
+    pairs: dict[tuple[object, object], list[Row]] = defaultdict(list)
+    for row in made:
+        pairs[row["task"], row["method"]].append(row)
+    apart = [name for name in TOLD_APART if any(len({r[name] for r in ours}) > 1 for ours in pairs.values())]
+    return (*COLUMNS[:2], *apart, *COLUMNS[2:])
+
+
+def render(made: Sequence[Row], form: str, columns: Sequence[str] = ()) -> str:
+    """The rows as text, markdown, csv or json; without `columns`, those a reader needs, or all for csv and json."""
+    if form in ("json", "csv") and columns:
+        made = [{name: row[name] for name in columns} for row in made]
     if form == "json":
         return dump(list(made), indent=1) + "\n"
     if form == "csv":
         buffer = io.StringIO()
-        writer = csv.DictWriter(buffer, list(made[0]) if made else COLUMNS, lineterminator="\n")
+        writer = csv.DictWriter(buffer, list(made[0]) if made else columns or COLUMNS, lineterminator="\n")
         writer.writeheader()
         writer.writerows(made)
         return buffer.getvalue()
-    cells = [list(COLUMNS), *([_shown(row, c) for c in COLUMNS] for row in made)]
-    widths = [max(len(line[i]) for line in cells) for i in range(len(COLUMNS))]
+    columns = columns or columns_of(made)
+    cells = [list(columns), *([_shown(row, c) for c in columns] for row in made)]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if form == "markdown":
         cells.insert(1, ["-" * w for w in widths])
         return "".join(
@@ -93,10 +140,10 @@ def render(made: Sequence[Row], form: str) -> str:
 
 def _shown(row: Row, column: str) -> str:
     value = row[column]
-    if column == "identified":
+    if column == "identified" and not math.isnan(float(str(value))):
         return f"{round(float(str(value)) * int(str(row['cells'])))}/{row['cells']}"
     if column == "method" and is_control(str(value)):
         return f"({value})"
     if isinstance(value, int | float):
-        return table_number(float(value), whole=column in ("queries", "samples"))
+        return table_number(float(value), whole=column in ("cells", *COSTS))
     return str(value)

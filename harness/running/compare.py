@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramid.records import machine, provenance
+from paramid.records.frames import DEFAULT_STORE, cell_row
 from paramid.records.record import Outcome, Record
 from paramid.records.store import Store
 from paramid.running import suites
@@ -23,7 +24,6 @@ from paramid.words.status import Status
 if TYPE_CHECKING:
     import pandas as pd
 
-DEFAULT_STORE = "paramid-store"
 BETWEEN = 0.2  # seconds from look to look
 BUSY = "another command works on it"
 LEAST = 500  # MB of a worker, of which torch takes half
@@ -49,14 +49,7 @@ def compare(
     seeds = seeds if isinstance(seeds, Iterable) else range(whole("seeds", seeds, 1))
     comparison = Comparison.planned(methods, tasks, seeds, suite=suite, store=store, workers=workers, **options)
     comparison.run_missing(SilentProgress())
-    return pd.DataFrame([row(r) for r in comparison.results()])
-
-
-def row(record: Record) -> dict[str, object]:
-    """A record as one flat row."""
-    plain = record.to_json()
-    named = ("method", "task", "seed", "device", "status", "seconds", *("queries", "samples", "derivatives", "moments"))
-    return {**{n: plain[n] for n in named}, "peak_mb": record.peak_mb, **record.metrics, "key": record.key}
+    return pd.DataFrame([cell_row(r) for r in comparison.results()])
 
 
 @dataclass
