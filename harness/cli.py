@@ -31,7 +31,7 @@ from paramid.commands import (
     table,
     verify,
 )
-from paramid.contracts import plugins
+from paramid.contracts import plugins, registry
 from paramid.contracts.plugins import PluginError
 from paramid.records.store import StoreError
 from paramid.words.naming import UsageError
@@ -90,6 +90,7 @@ def add_plugin(file: str) -> None:
     try:
         plugins.add_plugin(file)
     except PluginError as error:
+        registry.broken[file] = str(error)
         print(f"paramid: {error}; going on without it", file=sys.stderr)
 
 

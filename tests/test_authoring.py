@@ -11,7 +11,7 @@ import pytest
 import paramid
 from paramid.authoring.new import new
 from paramid.cli import main
-from paramid.contracts import descriptions, plugins
+from paramid.contracts import descriptions, plugins, registry
 from paramid.contracts.plugins import PluginError
 from paramid.words.naming import UsageError
 
@@ -148,6 +148,9 @@ def test_a_broken_file_is_named_and_the_rest_works(
     assert BROKEN[source] in said.err
     assert said.err.endswith("going on without it\n")
     assert "finished" in said.out
+    assert main(["run", "mine", "shallow:D=3,m=2", "--plugin", str(file)]) == 2
+    assert BROKEN[source] in capsys.readouterr().err.splitlines()[-1]  # told again where its method is missing
+    registry.broken.clear()
 
 
 def test_a_class_that_is_no_dataclass_is_named(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ import pytest
 
 import paramid
 from paramid import Status
+from paramid.cli import main
 from paramid.records.store import Store
 from paramid.running import suites
 from paramid.running.cell import plan_cell
@@ -188,3 +189,41 @@ def test_a_record_says_when_it_was_finished() -> None:
     told = paramid.run("truth", "shallow:D=2,m=1", judge_inputs=10).provenance
     begun, ended = (datetime.fromisoformat(str(told[name])) for name in ("started", "finished"))
     assert begun <= ended
+
+
+def test_a_suite_may_be_a_file_of_ones_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(
+        '[[grid]]\nmethods = ["truth"]\ntasks = ["shallow:D={D},m=1"]\nover = {D = [2, 3]}\nseeds = [0, 4]\n'
+    )
+    suite = suites.suite(file)
+    assert (suite.name, suite.version, [c.seed for c in suite.cells()]) == ("mine", 1, [0, 4, 0, 4])
+    assert main(["compare", "--suite", str(file), "--store", str(tmp_path / "s")]) == 0
+    assert "shallow:D=3,m=1" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (None, "cannot be read: No such file"),
+        ("grid = 3", r"has no \[\[grid\]\]"),
+        ("[[grid]]\ntasks = ['shallow']", "grid 1 has no methods; a list of names was wanted"),
+        ("[[grid]]\nmethods = ['spm']", "grid 1 has no tasks"),
+        ("[[grid]]\nmethods = 'spm'", "methods are 'spm'; a list of names was wanted"),
+        ("[[grid]]\nmethods = ['spm']\ntasks = ['shallow']\nseeds = 'two'", "seeds is 'two'; a whole number"),
+        ("[[grid]]\nmethods = ['spm']\ntasks = ['shallow']\nseeds = [-1]", "a seed is -1; a whole number from 0"),
+        ("[[grid]]\nmethods = ['spm']\ntasks = ['shallow']\nover = {D = 3}", "options with lists of values"),
+        ("[[grid]]\nmethods = ['spm']\ntasks = ['shallow:D={D}']\nover = {m = [3]}", "no values of D"),
+        ("[[grid]]\nmethods = ['spm']\ntasks = ['shallow']\ntime_limit = 'long'", "time_limit is 'long'"),
+        ("[[gird]]", "unknown key gird; did you mean grid"),
+        ("version = 'x'\n[[grid]]\nmethods = ['spm']\ntasks = ['shallow']", "version is 'x'"),
+        ("[[grid", "suite mine: "),
+    ],
+)
+def test_a_suite_that_cannot_be_meant_is_one_line(text: str | None, wanted: str, tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(UsageError, match=wanted) as said:
+        suites.suite(file).cells()
+    assert "\n" not in str(said.value)

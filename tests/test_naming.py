@@ -148,7 +148,7 @@ def test_numbers_keep_their_type() -> None:
         ("x:neuron=3", "x has no option 'neuron'; did you mean neurons?"),
         ("x:width=3", "x has no option 'width'; did you mean widths?"),
         ("x:stepp=3", "did you mean step?"),
-        ("x:q=3", "there are D, fast, file, law, neurons, step, tol, widths"),
+        ("x:q=3", "it has D=20, neurons=None, step=2.0, tol=0.001, law=uniform, file=None, fast=false, widths=50-25$"),
         ("x:derived=3", "has no option 'derived'"),
         ("x:version=3", "has no option 'version'"),
     ],
@@ -161,7 +161,7 @@ def test_what_cannot_be_meant_is_one_line(text: str, wanted: str) -> None:
 
 
 def test_where_there_are_no_options_none_is_taken() -> None:
-    with pytest.raises(UsageError, match="x has no option 'D'; there are none"):
+    with pytest.raises(UsageError, match="x has no option 'D'; it has none"):
         parsed("x:D=3", Bare)
 
 

@@ -60,6 +60,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     },
 }
 _added: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}
+broken: dict[str, str] = {}  # plug-ins that could not be used, and why
 _local_classes: dict[str, type[object]] = {}  # by their place; other processes cannot see them
 
 
@@ -96,7 +97,9 @@ def target(group: str, base: str) -> str:
     """The `module:Class` behind a name."""
     known = names(group)
     if base not in known:
-        raise UsageError(f"unknown {group[:-1]} {base!r}; {naming.suggestion(base, known)}")
+        elsewhere = f"`paramid list {group}` names all, and --plugin FILE.py adds others"
+        hints = [naming.suggestion(base, known, elsewhere), *broken.values()]
+        raise UsageError(f"unknown {group[:-1]} {base!r}; {'; '.join(hints)}")
     return known[base]
 
 

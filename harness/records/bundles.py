@@ -141,7 +141,7 @@ def sources(bundle: Bundle) -> list[str]:
             try:
                 ours = keys.identity(group, str(Name.parse(name)))
             except UsageError as error:
-                found.append(f"{name}: {error}")
+                found.append(str(error) if Name.parse(name).base in str(error) else f"{name}: {error}")
                 continue
             if ours != told:
                 found.append(f"{name}: the code here is not the code that made its records")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.resources import files
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 from paramid.running.cell import Cell, plan_cell
@@ -62,12 +63,18 @@ def suites() -> dict[str, Suite]:
     return {s.name: s for s in (read_suite(f.name[:-5], f.read_text()) for f in sorted(found, key=lambda f: f.name))}
 
 
-def suite(name: str) -> Suite:
-    """The suite of that name."""
+def suite(name: str | Path) -> Suite:
+    """The suite of that name, or the one in a TOML file of one's own."""
+    if str(name).endswith(".toml"):
+        try:
+            return read_suite(Path(name).stem, Path(name).read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"suite {name} cannot be read: {getattr(error, 'strerror', error)}") from error
     known = suites()
     if name not in known:
-        raise UsageError(f"unknown suite {name!r}; {naming.suggestion(name, known)}")
-    return known[name]
+        elsewhere = "`paramid list suites` names all, and a path to a file.toml is one too"
+        raise UsageError(f"unknown suite {name!r}; {naming.suggestion(str(name), known, elsewhere)}")
+    return known[str(name)]
 
 
 def read_suite(name: str, text: str) -> Suite:
@@ -77,18 +84,34 @@ def read_suite(name: str, text: str) -> Suite:
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"suite {name}: {error}") from error
     _only(plain, {"version", "about", "methods", "grid"}, f"suite {name}")
-    grids = []
-    for table in plain["grid"]:
-        _only(table, {"over", *(f.name for f in fields(Grid))}, f"suite {name}, grid")
-        table.setdefault("methods", plain.get("methods", []))
-        for part in ("methods", "tasks"):
-            table[part] = spread(table[part], table.get("over", {}))
-        table.pop("over", None)
-        seeds = table.get("seeds", 1)
-        table["seeds"] = tuple(range(seeds)) if isinstance(seeds, int) else tuple(seeds)
-        values: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
-        grids.append(Grid(**values))
-    return Suite(name=name, version=plain["version"], about=plain["about"], grids=tuple(grids))
+    shared = _texts(plain.get("methods", []), f"suite {name}: methods")
+    tables = plain.get("grid")
+    if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
+        raise UsageError(f"suite {name} has no [[grid]]; one with tasks was wanted")
+    grids = [_grid(table, shared, f"suite {name}, grid {place}") for place, table in enumerate(tables, 1)]
+    version = naming.whole(f"suite {name}: version", plain.get("version", 1), 1)
+    return Suite(name=name, version=version, about=str(plain.get("about", "")), grids=tuple(grids))
+
+
+def _grid(table: dict[str, Any], shared: list[str], label: str) -> Grid:
+    _only(table, {"over", *(f.name for f in fields(Grid))}, label)
+    over = table.get("over", {})
+    if not isinstance(over, dict) or not all(isinstance(values, list) for values in over.values()):
+        raise UsageError(f"{label}: over is {over!r}; options with lists of values were wanted")
+    values = {name: value for name, value in table.items() if name != "over"}
+    for part, given in (("methods", table.get("methods", shared)), ("tasks", table.get("tasks", []))):
+        if not (names := _texts(given, f"{label}: {part}")):
+            raise UsageError(f"{label} has no {part}; a list of names was wanted")
+        values[part] = tuple(spread(names, over))
+    seeds = table.get("seeds", 1)
+    seeds = seeds if isinstance(seeds, list) else range(naming.whole(f"{label}: seeds", seeds, 1))
+    return Grid(**{**values, "seeds": tuple(naming.whole(f"{label}: a seed", seed) for seed in seeds)})
+
+
+def _texts(given: object, label: str) -> list[str]:
+    if not isinstance(given, list) or not all(isinstance(name, str) for name in given):
+        raise UsageError(f"{label} are {given!r}; a list of names was wanted")
+    return given
 
 
 def spread(names: Sequence[str], over: dict[str, list[object]]) -> list[str]:
@@ -97,7 +120,10 @@ def spread(names: Sequence[str], over: dict[str, list[object]]) -> list[str]:
     for name in names:
         mentioned = [option for option in over if f"{{{option}}}" in name]
         for values in product(*(over[option] for option in mentioned)):
-            made.append(name.format(**dict(zip(mentioned, values, strict=True))))
+            try:
+                made.append(name.format(**dict(zip(mentioned, values, strict=True))))
+            except (KeyError, IndexError, ValueError) as error:
+                raise UsageError(f"{name!r}: `over` gives no values of {str(error).strip(chr(39))}") from error
     return made
 
 

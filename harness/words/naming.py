@@ -9,6 +9,7 @@ from operator import index
 from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
+NEAR = 0.66  # likeness of names: two letters of six may differ
 
 
 class UsageError(ValueError):
@@ -56,7 +57,8 @@ def configure(cls: type[T], name: Name) -> T:
     values = {}
     for option, text in name.options:
         if option not in known:
-            raise UsageError(f"{name.base} has no option {option!r}; {suggestion(option, known)}")
+            told = ", ".join(f"{o}={write(getattr(cls, o))}" if hasattr(cls, o) else o for o in known) or "none"
+            raise UsageError(f"{name.base} has no option {option!r}; {suggestion(option, known, f'it has {told}')}")
         values[option] = read(text, known[option], f"{name.base}:{option}")
     try:
         return cls(**values)
@@ -132,10 +134,17 @@ def whole(name: str, value: object, least: int = 0) -> int:
     return number
 
 
-def suggestion(name: str, known: Iterable[str]) -> str:
-    """The near names, or all of them."""
+def near(name: str, known: Iterable[str]) -> list[str]:
+    """The names that one could have meant, the nearest first; a part of a name is near too."""
+    lower = {k.lower(): k for k in sorted(known)}
+    close = get_close_matches(name.lower(), lower, n=3, cutoff=NEAR)
+    parts = [k for k in lower if len(name) > 2 and name.lower() in k]
+    return [lower[k] for k in dict.fromkeys([*close, *parts])][:3]
+
+
+def suggestion(name: str, known: Iterable[str], otherwise: str = "") -> str:
+    """The near names; where there are none, what to do `otherwise`, or all of them."""
     known = sorted(known)
-    lower = {k.lower(): k for k in known}
-    near = [lower[k] for k in get_close_matches(name.lower(), lower, n=3, cutoff=0.5)]
-    near = near or [k for k in known if name and k.lower().startswith(name.lower())]
-    return f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known) or 'none'}"
+    if found := near(name, known):
+        return f"did you mean {' or '.join(found)}?"
+    return otherwise or f"there are {', '.join(known) or 'none'}"
