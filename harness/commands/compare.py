@@ -4,6 +4,7 @@ import argparse
 
 from paramid.commands import DONE, FAILED, Add
 from paramid.commands import arguments as common
+from paramid.commands.table import print_table
 from paramid.records import text_tables
 from paramid.running.suites import TIME_LIMIT
 from paramid.words.naming import whole
@@ -52,6 +53,6 @@ def act(options: argparse.Namespace) -> int:
     records = comparison.results()
     for note in dict.fromkeys(comparison.notes):
         common.warn(note)
-    print(text_tables.render(text_tables.rows(records), options.format), end="")
+    print_table(text_tables.rows(records), options.format)
     complete = len(records) == len(comparison.cells)
     return DONE if complete and not any(r.status in BROKEN for r in records) else FAILED

@@ -1,6 +1,9 @@
 """The records of a store, or published ones, as a table."""
 
 import argparse
+import os
+import sys
+from collections.abc import Sequence
 
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import SOURCES, format, published_records, store, warn
@@ -43,7 +46,38 @@ def act(options: argparse.Namespace) -> int:
     made = text_tables.ordered(made, options.sort)
     captioned = options.best is not None and options.format == "markdown"
     if made or not captioned:
-        print(text_tables.render(made, options.format, options.columns), end="")
+        print_table(made, options.format, options.columns)
     if captioned:
         print(*([""] if made else []), f"*{len(records):,} records: {', '.join(made_on(records))}.*", sep="\n")
     return DONE
+
+
+def print_table(made: Sequence[text_tables.Row], form: str, columns: Sequence[str] = ()) -> None:
+    """Print rows: for a terminal in its width and in colour, elsewhere whole; FORCE_COLOR colours that too."""
+    narrow = sys.stdout is not None and sys.stdout.isatty()
+    if form != "text" or not (narrow or os.environ.get("FORCE_COLOR")):
+        print(text_tables.render(made, form, columns), end="")
+        return
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    whole = text_tables.grid(made, columns)
+    console = Console() if narrow else Console(width=10_000)
+    cells = text_tables.fitting(whole, console.width)
+    table = Table(box=None, pad_edge=False, padding=(0, len(text_tables.GAP), 0, 0), header_style="bold")
+    for name in cells[0]:
+        table.add_column(name, no_wrap=True)
+    for row in cells[1:]:
+        styled = [Text(c, share_style(c) if n == "identified" else "") for n, c in zip(cells[0], row, strict=True)]
+        table.add_row(*styled, style="dim" if any(c.startswith("(") for c in row) else "")
+    console.print(table)
+    if dropped := [name for name in whole[0] if name not in cells[0]]:
+        note = f"not in {console.width} columns: {', '.join(dropped)} (--format csv has them, or a wider terminal)"
+        Console(stderr=True).print(note, style="dim", highlight=False)
+
+
+def share_style(share: str) -> str:
+    """The colour of `identified of seeds`."""
+    some, _, all_of_them = share.partition("/")
+    return "green" if some == all_of_them else "red" if some == "0" else "yellow" if all_of_them else ""

@@ -19,6 +19,13 @@ from paramid.words.status import Status
 COLUMNS = (
     "task", "method", "identified", "error", "bias_error", "output_error", "seconds", "queries", "samples", "status",
 )  # fmt: skip
+IMPORTANCE = (
+    "task", "method", "identified", "error", "seconds", "device", "budget", "status", "queries", "samples",
+    "output_error", "bias_error",
+)  # fmt: skip
+# Who before what, whether, how exactly, how fast: a narrow terminal drops from the end, what is not named here first.
+LAST, FEWEST, LEGIBLE = 5, 3, 24  # columns that stay where tasks can be cut to so many characters, or in any case
+GAP = "  "
 MEASURED = ("error", "bias_error", "output_error")
 SPENT = ("seconds", *COSTS, "peak_mb")
 TOLD_APART = ("device", "budget")  # shown where a method has several before one task
@@ -125,17 +132,47 @@ def render(made: Sequence[Row], form: str, columns: Sequence[str] = ()) -> str:
         writer.writeheader()
         writer.writerows(made)
         return buffer.getvalue()
-    columns = columns or columns_of(made)
-    cells = [list(columns), *([_shown(row, c) for c in columns] for row in made)]
+    cells = grid(made, columns)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if form == "markdown":
         cells.insert(1, ["-" * w for w in widths])
         return "".join(
             "| " + " | ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)) + " |\n" for line in cells
         )
-    lines = ["  ".join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() + "\n" for line in cells]
-    lines.insert(1, "  ".join("-" * w for w in widths) + "\n")
+    lines = [GAP.join(c.ljust(w) for c, w in zip(line, widths, strict=True)).rstrip() + "\n" for line in cells]
+    lines.insert(1, GAP.join("-" * w for w in widths) + "\n")
     return "".join(lines)
+
+
+def grid(made: Sequence[Row], columns: Sequence[str] = ()) -> list[list[str]]:
+    """The names of the columns, and every row as it is shown; without `columns`, those that a reader needs."""
+    columns = columns or columns_of(made)
+    return [list(columns), *([_shown(row, c) for c in columns] for row in made)]
+
+
+def fitting(cells: Sequence[Sequence[str]], width: int) -> list[list[str]]:
+    """A grid with as many of its columns as fit `width`; where the last ones do not, the middle of tasks is cut out."""
+    columns = [list(column) for column in zip(*cells, strict=True)]
+    rank = {name: place for place, name in enumerate(IMPORTANCE)}
+    longest = next((_width(c) for c in columns if c[0] == "task"), 0)
+    while (excess := sum(_width(c) + len(GAP) for c in columns) - len(GAP) - width) > 0:
+        if len(columns) <= FEWEST or (len(columns) <= LAST and excess <= longest - LEGIBLE):
+            break
+        columns.remove(max(columns, key=lambda column: rank.get(column[0], len(rank))))
+    for column in columns:
+        if column[0] == "task" and excess > 0:
+            column[1:] = [_cut(name, longest - excess) for name in column[1:]]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _width(column: Sequence[str]) -> int:
+    return max(map(len, column))
+
+
+def _cut(name: str, width: int) -> str:
+    """Both ends of a name: tasks often differ in their last option alone."""
+    half = max(1, width // 2)
+    return name if len(name) <= width else f"{name[: max(1, width - half - 1)]}…{name[-half:]}"
 
 
 def _shown(row: Row, column: str) -> str:
