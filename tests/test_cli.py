@@ -237,6 +237,7 @@ def outside(words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[st
     [
         ("list suites > /dev/full", {}, 1, "paramid: standard output: No space left on device\n"),
         ("list methods", {"PYTHONIOENCODING": "ascii"}, 0, ""),
+        ("run spm shallow:D=3,m=2 | head -1", {}, 0, ""),
         ("compare --methods truth --tasks shallow:D=2,m=1 --store s 2>&-", {}, 0, ""),
         ("compare --methods truth --tasks shallow:D=2,m=1 --store s 2> >(true)", {}, 0, ""),
         ("run truth shallow:D=2,m=1 --store file", {}, 1, "cannot be written"),

@@ -20,13 +20,13 @@ from paramid.records.store import Store
 from paramid.running import suites
 from paramid.running.cell import plan_cell
 from paramid.running.compare import Comparison
-from paramid.running.progress import LineProgress, SilentProgress
+from paramid.running.progress import LineProgress, Progress
 from paramid.words.naming import UsageError
 
 GRID = {"methods": ["spm", "truth"], "tasks": ["shallow:D=5,m=2", "shallow:D=6,m=3"], "seeds": 2}
 
 
-class Counting(SilentProgress):
+class Counting(Progress):
     """Counts what is started."""
 
     def __init__(self) -> None:

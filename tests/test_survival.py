@@ -17,7 +17,7 @@ from paramid import Status
 from paramid.contracts import plugins, registry
 from paramid.records.store import Store
 from paramid.running.compare import Comparison
-from paramid.running.progress import SilentProgress
+from paramid.running.progress import Progress
 
 PLUGIN = Path(__file__).with_name("misbehaving.py")
 plugins.add_plugin(PLUGIN)
@@ -52,11 +52,11 @@ def test_two_hundred_cells_of_every_kind(tmp_path: Path, monkeypatch: pytest.Mon
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
     monkeypatch.setattr(tempfile, "tempdir", str(scratch))
-    planned(tmp_path / "warm", 1).run_missing(SilentProgress())
+    planned(tmp_path / "warm", 1).run_missing(Progress())
     before = resident_mb()
     for number in range(ROUNDS):
         comparison = planned(tmp_path / str(number), 200)
-        comparison.run_missing(SilentProgress())
+        comparison.run_missing(Progress())
         records = comparison.results()
         assert len(records) == len(comparison.cells) >= 200
         for record in records:

@@ -1,15 +1,24 @@
-"""What a person sees: tables that fit."""
+"""What a person sees: displays and tables that fit."""
 
+import io
+import os
+import pty
 import re
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from paramid.cli import main
 from paramid.records import text_tables
 from paramid.records.published import publish
-from tests.records import grid
+from paramid.running.cell import Cell
+from paramid.running.progress import LineProgress, LiveProgress, remaining
+from paramid.words.status import Status
+from tests.records import failed, grid, made
 
 PLUGIN = str(Path(__file__).with_name("misbehaving.py"))
 TASK = "shallow:D=4,m=2,N=1000000"
@@ -51,3 +60,79 @@ def test_a_table_on_a_terminal_fits_it(
     assert max(map(len, lines)) <= columns
     assert f"not in {columns} columns: " in note
     assert ("\x1b[32m" in out) is colour
+
+
+@pytest.mark.parametrize(
+    ("spent", "ended", "left", "workers", "seconds"),
+    [(0.0, 0, 9, 2, None), (10.0, 5, 4, 2, 4.0), (10.0, 5, 1, 8, 2.0), (10.0, 5, 0, 2, 0.0), (70.0, 5, 4, 2, 28.0)],
+)
+def test_the_time_left(spent: float, ended: int, left: int, workers: int, seconds: float | None) -> None:
+    assert remaining(spent, ended, left, workers) == seconds
+
+
+@pytest.mark.parametrize("width", [40, 80, 140])
+def test_the_display_never_wraps(width: int) -> None:
+    display, stream = LiveProgress(), io.StringIO()
+    display.total, display.workers = 9, 2
+    cells = [Cell(method="spm", task=f"{LONG},seed={n}", seed=n, time_limit=60.0) for n in range(7)]
+    for cell in cells[2:]:
+        display.started(cell)
+        display.ended(cell, failed(Status.RAISED, reason="RuntimeError: [bold]planned[/] " * 9))
+    for cell in cells[:2]:
+        display.started(cell)
+    Console(file=stream, width=width).print(display.display())
+    lines = stream.getvalue().splitlines()
+    assert len(lines) == 1 + 3 + 2
+    assert max(map(len, lines)) <= width
+    assert lines[0].startswith("[5/9]")
+    assert width < 80 or "5 failed, 2 running, 2 left, ETA 0:00:00" in lines[0]
+    assert all("spm raised: RuntimeError" in line for line in lines[1:4])
+    assert all("0 of 60 s  spm" in line for line in lines[4:])
+
+
+def test_lines_end_and_a_cell_of_another_command_tells_nothing_of_the_pace() -> None:
+    stream = io.StringIO()
+    lines, cell = LineProgress(stream), Cell(method="spm", task=TASK, seed=0)
+    lines.begin(3, 1, 1)
+    lines.ended(cell, None)
+    lines.started(cell)
+    lines.ended(cell, made())
+    assert stream.getvalue().startswith(
+        "3 cells, 1 already in the store\n"
+        f"[2/3] spm  {TASK}  seed 0: made by another command  (0 running, 1 left, ETA -)\n[3/3]"
+    )
+    assert stream.getvalue().endswith("(0 running, 0 left, ETA 0:00:00)\n")
+
+
+def on_pty(*words: str, interrupt: str = "", **env: str) -> tuple[int, str]:
+    """The exit code of a command on a terminal of its own, and all that it wrote; Ctrl-C after a word of it."""
+    ours, theirs = pty.openpty()
+    started = subprocess.Popen(
+        [sys.executable, "-m", "paramid", *words],
+        stdin=theirs, stdout=theirs, stderr=theirs, start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        env={**{k: v for k, v in os.environ.items() if k != "NO_COLOR"}, "TERM": "xterm", "COLUMNS": "80", **env},
+    )  # fmt: skip
+    os.close(theirs)
+    wrote = b""
+    while True:
+        try:
+            wrote += os.read(ours, 65_536)
+        except OSError:  # nobody has it open any more
+            break
+        if interrupt and interrupt.encode() in wrote:
+            started.send_signal(signal.SIGINT)
+            interrupt = ""
+    os.close(ours)
+    return started.wait(), wrote.decode()
+
+
+HANGS = ("--plugin", PLUGIN, "--methods", "misbehaving:how=hangs", "truth", "--tasks", TASK, "--workers", "2",
+         "--time-limit", "30")  # fmt: skip
+
+
+def test_a_dumb_terminal_gets_lines(tmp_path: Path) -> None:
+    code, wrote = on_pty("compare", *HANGS, "--store", str(tmp_path), "--time-limit", "0.1", TERM="dumb")
+    assert code == 0
+    assert "[2/2] " in wrote
+    assert "\x1b" not in wrote

@@ -81,7 +81,11 @@ def test_claims_that_reproduce_are_verified_and_those_that_do_not_dispute_their_
     def rerun(cell: Cell, threads: int) -> Record:
         return real(cell.seed, 1e-1 if cell.method == "spectral-norm" else 2e-5, cell.method)
 
-    found = verify(records, 0.5, tell=silent, rerun=rerun)
+    told: list[str] = []
+    found = verify(records, 0.5, tell=told.append, rerun=rerun)
+    assert [line.partition(", seed")[0] for line in told[::2]] == [
+        f"[1/3] spm before {TASK}", f"[3/3] spectral-norm before {TASK}",
+    ]  # fmt: skip
     assert found.disputed == {"spectral-norm"}
     assert found.counts() == {"verified": 2, "unverified": 2, "disputed": 1}
     assert "disputed    spectral-norm" in found.table()
@@ -96,8 +100,10 @@ def test_what_other_code_made_is_disputed_in_a_bundle_and_run_again_in_an_audit(
         raise AssertionError("it was run")
 
     assert verify(records, tell=silent, rerun=never).counts()["disputed"] == 1
-    same = verification.audit(records, tell=silent, rerun=lambda cell, threads: real(error=2e-5))
+    told: list[str] = []
+    same = verification.audit(records, tell=told.append, rerun=lambda cell, threads: real(error=2e-5))
     assert same.counts() == {"verified": 1, "unverified": 0, "disputed": 0}
+    assert [line.split()[0] for line in told] == ["[1/1]", "verified"]
     changed = verification.audit(records, tell=silent, rerun=lambda cell, threads: real(error=2e-2))
     assert changed.counts() == {"verified": 0, "unverified": 1, "disputed": 0}
     assert "other code made it: recorded" in changed.table()
@@ -197,7 +203,10 @@ def test_a_method_is_submitted_and_verified_and_a_liar_disputed(
     assert main(compare) == 0
     assert main(["submit", "spm", "--store", store, "--out", bundle]) == 0
     assert main(["verify", bundle, "--sample", "0.5", "--to", records]) == 0
-    assert "1 verified, 1 unverified, 0 disputed" in capsys.readouterr().out
+    came = capsys.readouterr()
+    assert "1 verified, 1 unverified, 0 disputed" in came.out
+    lines = [line for line in f"{came.out}{came.err}".splitlines() if "seed" in line]
+    assert len(set(lines)) == len(lines)
     assert len(list(Path(records).iterdir())) == 2
     lies = [replace(r, metrics={**r.metrics, "error": 1e-15}) for r in unpack(Path(bundle)).records.values()]
     Path(bundle).write_bytes(pack(lies, {}))

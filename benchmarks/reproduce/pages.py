@@ -10,7 +10,7 @@ from paramid.records import provenance
 from paramid.records.record import Record
 from paramid.running import suites
 from paramid.running.compare import Comparison
-from paramid.running.progress import LineProgress
+from paramid.running.progress import progress
 from paramid.words.naming import Name, UsageError
 
 Cell = Callable[[list[Record]], str]
@@ -41,7 +41,7 @@ class Page:
 def played(suite: str, store: Path, workers: int | None = None) -> Records:
     """The records of a suite; what the store holds is not run again."""
     comparison = Comparison.planned((), (), (), suite=suite, store=store, workers=workers)
-    comparison.run_missing(LineProgress())
+    comparison.run_missing(progress())
     return comparison.results()
 
 

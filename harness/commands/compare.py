@@ -36,7 +36,7 @@ def arguments(add: Add) -> None:
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     from paramid.running.compare import Comparison
-    from paramid.running.progress import LineProgress
+    from paramid.running.progress import progress
 
     comparison = Comparison.planned(
         options.methods,
@@ -49,7 +49,7 @@ def act(options: argparse.Namespace) -> int:
         fresh=options.fresh,
         **{name: getattr(options, name) for name in common.OF_A_CELL},
     )
-    comparison.run_missing(LineProgress())
+    comparison.run_missing(progress())
     records = comparison.results()
     for note in dict.fromkeys(comparison.notes):
         common.warn(note)

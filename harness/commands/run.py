@@ -1,11 +1,13 @@
 """One method before one teacher."""
 
 import argparse
+import time
 from pathlib import Path
 
 from paramid.commands import DONE, FAILED, STOPPED, Add
 from paramid.commands.arguments import OF_A_CELL, cell
-from paramid.commands.show import describe
+from paramid.commands.show import course, ending
+from paramid.records.record import Record, dump
 from paramid.words.naming import UsageError
 from paramid.words.status import Status
 
@@ -25,19 +27,34 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
-    from paramid.records.record import dump
     from paramid.running.run import outcome
+    from paramid.running.terminal import cropped, live
 
     if options.claim is not None and (options.claim.is_dir() or not options.claim.absolute().parent.is_dir()):
         raise UsageError(f"--claim is {options.claim}; a file in a folder that is there was wanted")
     asked = {name: getattr(options, name) for name in OF_A_CELL}
-    made = outcome(options.method, options.task, options.seed, store=options.store, **asked)
-    if options.json:
-        print(dump(made.record.to_json()))
-    else:
-        print(describe(made.record), end="")
+    news, begun = News(silent=options.json), time.monotonic()
+    what = f"{options.method} before {options.task}"
+    with live(lambda: cropped(f"{what}: {time.monotonic() - begun:.0f} s, {news.claims} claims so far")):
+        made = outcome(options.method, options.task, options.seed, observe=news.tell, store=options.store, **asked)
+    news.tell(made.record)
+    print(dump(made.record.to_json()) if options.json else "\n".join(ending(made.record)))
     if options.claim is not None and made.claim:
         options.claim.write_bytes(made.claim)
     if made.record.status is Status.INTERRUPTED:
         return STOPPED
     return DONE if made.record.answered else FAILED
+
+
+class News:
+    """Prints of a record in the making what it has not printed yet."""
+
+    def __init__(self, *, silent: bool) -> None:
+        self.silent, self.printed, self.claims = silent, 0, 0
+
+    def tell(self, record: Record) -> None:
+        """Print what is new."""
+        lines = course(record)
+        for line in lines[self.printed :] if not self.silent else ():
+            print(line, flush=True)
+        self.printed, self.claims = len(lines), len(record.claims)

@@ -31,16 +31,26 @@ def act(options: argparse.Namespace) -> int:
 
 def describe(record: Record) -> str:
     """A record for a person."""
-    status = f"{record.status.key}: {record.status.value}"
+    (what, *came), (how, *account) = course(record), ending(record)
+    return "\n".join([what, how, *came, *account]) + "\n"
+
+
+def course(record: Record) -> list[str]:
+    """What is run, what is known of its teacher, and every claim: lines that a record in the making only adds to."""
     lines = [
         f"{record.method} before {record.task}, seed {record.seed}, {record.device}, {record.threads} threads",
-        f"{status}{f' -- {record.reason}' if record.reason else ''}",
         *(f"teacher: {told}" for told in record.obstacles),
     ]
     for number, claim in enumerate(record.claims, 1):
         told = ", ".join(f"{name} {value:.3g}" for name, value in claim.metrics.items() if name != "excess" or value)
         spent = f"{claim.seconds:.2f} s, {claim.queries:,} queries, {claim.samples:,} samples"
         lines.append(f"{number:>4} {claim.kind} after {spent}: {told}")
+    return lines
+
+
+def ending(record: Record) -> list[str]:
+    """How it ended, what it cost and came to."""
+    lines = [f"{record.status.key}: {record.status.value}{f' -- {record.reason}' if record.reason else ''}"]
     costs = ", ".join(f"{getattr(record, n):,} {n}" for n in COSTS)
     lines.append(f"cost: {record.seconds:.2f} s, {costs}, peak {record.peak_mb:.0f} MB")
     for name in ("error", "identified", "exact", "output_error", "output_error_relative"):
@@ -49,4 +59,4 @@ def describe(record: Record) -> str:
     lines += [f"said by the method: {', '.join(f'{k} {v:g}' for k, v in record.stats.items())}"] if record.stats else []
     lines += [record.traceback.rstrip()] if record.traceback else []
     lines += ["printed:", record.printed.rstrip()] if record.printed else []
-    return "\n".join([*lines, f"key {record.key}"]) + "\n"
+    return [*lines, f"key {record.key}"]

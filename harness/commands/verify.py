@@ -27,6 +27,7 @@ def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     from paramid.records import agreement, bundles, published
     from paramid.running import verification
+    from paramid.running.terminal import steps
 
     if not 0 < options.sample <= 1:
         raise UsageError(f"--sample is {options.sample}; a share above 0 and at most 1 was wanted")
@@ -36,7 +37,8 @@ def act(options: argparse.Namespace) -> int:
             warn(problem)
         print(f"refused: {options.bundle.name}, {len(problems)} problems")
         return FAILED
-    found = verification.verify(bundle.records, options.sample, tell=warn)
+    with steps(warn) as tell:
+        found = verification.verify(bundle.records, options.sample, tell=tell)
     print(found.table(), end="")
     counts = found.counts()
     print(f"{', '.join(f'{n} {mark}' for mark, n in counts.items())} (tolerances: {agreement.TOLERANCES})")

@@ -16,7 +16,7 @@ from paramid.records.store import Store
 from paramid.running import suites
 from paramid.running import threads as openmp
 from paramid.running.cell import Cell, resolve_device
-from paramid.running.progress import Progress, SilentProgress
+from paramid.running.progress import Progress
 from paramid.running.supervisor import Supervisor
 from paramid.words.naming import UsageError, whole
 from paramid.words.status import Status
@@ -48,7 +48,7 @@ def compare(
     methods, tasks = ([names] if isinstance(names, str) else names for names in (methods, tasks))
     seeds = seeds if isinstance(seeds, Iterable) else range(whole("seeds", seeds, 1))
     comparison = Comparison.planned(methods, tasks, seeds, suite=suite, store=store, workers=workers, **options)
-    comparison.run_missing(SilentProgress())
+    comparison.run_missing(Progress())
     return pd.DataFrame([cell_row(r) for r in comparison.results()])
 
 
@@ -110,12 +110,13 @@ class Comparison:
         """Run what is missing. Ctrl-C ends running cells and leaves a store that resumes."""
         self.store.open()
         todo = sum(map(self.wanted, self.cells))
-        progress.begin(len(self.cells), len(self.cells) - todo)
-        if not todo:
-            return
-        facts = provenance.collect(self.threads, self.workers)
-        facts["run"] = self.store.start_run(facts)
         with ExitStack() as stack:
+            stack.callback(progress.close)  # last out: nothing runs any more
+            progress.begin(len(self.cells), len(self.cells) - todo, self.workers)
+            if not todo:
+                return
+            facts = provenance.collect(self.threads, self.workers)
+            facts["run"] = self.store.start_run(facts)
             supervisor = stack.enter_context(Supervisor(self.threads, 0.9 * machine.ram_mb() / self.workers))
             pool = stack.enter_context(ThreadPoolExecutor(self.workers))
             stack.callback(pool.shutdown, cancel_futures=True)
@@ -162,7 +163,6 @@ class Comparison:
                     running[submit(key)] = key  # behind the others
                 else:
                     progress.ended(self.cells[key], made.record if made else None)
-            progress.tick()
 
 
 def _status(word: Status | str) -> Status:

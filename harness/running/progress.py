@@ -1,118 +1,193 @@
-"""What a person sees while cells run: done, running, left, and the time it may still take."""
+"""What a person sees while cells run: what is done, what each worker does, what is left and how long it may take."""
 
 from __future__ import annotations
 
 import sys
 import threading
 import time
-from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol, TextIO
+from collections import Counter, deque
+from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, TextIO
+
+from paramid.running.terminal import cropped, live, on_terminal, show_line
+from paramid.words.status import Status
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from paramid.records.record import Record
     from paramid.running.cell import Cell
 
+FAILURES = 3  # the last ones stay in sight
+ELSEWHERE = "made by another command"
+NO_FAILURES = (Status.FINISHED.key, Status.DECLINED.key, ELSEWHERE)
 
-class Progress(Protocol):
-    """Told of every step of a comparison."""
 
-    def begin(self, total: int, known: int) -> None:
+class Progress:
+    """Told of every step of a comparison; shows nothing."""
+
+    def begin(self, total: int, known: int, workers: int) -> None:
         """`total` cells, of which the store already holds `known`."""
-        ...
 
     def started(self, cell: Cell) -> None:
         """A child was started; called from worker threads."""
-        ...
 
     def ended(self, cell: Cell, record: Record | None) -> None:
         """A cell has its record, or None when another command made it."""
-        ...
 
-    def tick(self) -> None:
-        """Time passed."""
-        ...
+    def close(self) -> None:
+        """The comparison is over, one way or another."""
 
 
-class SilentProgress:
-    """No progress display."""
+class Tally(Progress):
+    """Keeps what a display needs."""
 
-    def begin(self, total: int, known: int) -> None:
-        """Show nothing."""
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running: dict[Cell, float] = {}  # and when they were started
+        self._spent, self._ended = 0.0, 0  # seconds of the cells that ended here, and how many
+        self.total = self.done = self.workers = 0
+        self.ahead = ""
+
+    def begin(self, total: int, known: int, workers: int) -> None:
+        """What lies ahead."""
+        self.total, self.done, self.workers = total, known, workers
+        self.ahead = f"{total} cells{f', {known} already in the store' if known else ''}"
 
     def started(self, cell: Cell) -> None:
-        """Show nothing."""
+        """Take the time."""
+        with self._lock:
+            self._running[cell] = time.monotonic()
 
     def ended(self, cell: Cell, record: Record | None) -> None:
-        """Show nothing."""
+        """Count it."""
+        with self._lock:
+            since = self._running.pop(cell, None)
+            self.done += 1
+            if record is not None and since is not None:
+                self._spent, self._ended = self._spent + time.monotonic() - since, self._ended + 1
 
-    def tick(self) -> None:
-        """Show nothing."""
+    def running(self) -> list[tuple[Cell, float]]:
+        """The cells at work, and for how many seconds."""
+        now = time.monotonic()
+        with self._lock:
+            return [(cell, now - since) for cell, since in self._running.items()]
+
+    def state(self) -> str:
+        """How many run and are left, and the time that it may take."""
+        elapsed, left = [seconds for _, seconds in self.running()], self.total - self.done
+        seconds = remaining(self._spent + sum(elapsed), self._ended, left, self.workers)
+        eta = "-" if seconds is None else clock(seconds)
+        return f"{len(elapsed)} running, {left - len(elapsed)} left, ETA {eta}"
 
 
-class LineProgress:
-    """One line for every finished cell; on a terminal also a live line below."""
+class LineProgress(Tally):
+    """One line for every finished cell."""
 
     def __init__(self, stream: TextIO | None = None) -> None:
+        super().__init__()
         self._stream = stream or sys.stderr
-        self._live = self._stream is not None and self._stream.isatty()
-        self._lock = threading.Lock()
-        self._total = self._known = self._done = self._running = 0
-        self._begun = time.monotonic()
 
-    def begin(self, total: int, known: int) -> None:
+    def begin(self, total: int, known: int, workers: int) -> None:
         """Say what lies ahead."""
-        self._total, self._known, self._begun = total, known, time.monotonic()
-        held = f", {known} already in the store" if known else ""
-        self._write(f"{total} cells{held}\n")
-
-    def started(self, cell: Cell) -> None:
-        """Count it."""
-        del cell
-        with self._lock:
-            self._running += 1
+        super().begin(total, known, workers)
+        self._write(self.ahead)
 
     def ended(self, cell: Cell, record: Record | None) -> None:
         """One line for the cell."""
-        with self._lock:
-            self._running -= record is not None
-            self._done += 1
-        self._clear()
-        said = f"{record_line(record)}" if record else "made by another command"
-        place = f"[{self._known + self._done}/{self._total}]"
-        state = "" if self._live else f"  ({self._state()})"
-        self._write(f"{place} {cell.method}  {cell.task}  seed {cell.seed}: {said}{state}\n")
+        super().ended(cell, record)
+        self._write(f"[{self.done}/{self.total}] {cell_line(cell)}: {record_line(record)}  ({self.state()})")
 
-    def tick(self) -> None:
-        """Renew the live line."""
-        if self._live:
-            self._clear()
-            self._write(f"{self._known + self._done} of {self._total} done, {self._state()}")
-
-    def _state(self) -> str:
-        left = self._total - self._known - self._done - self._running
-        return f"{self._running} running, {left} left, ETA {self._eta()}"
-
-    def _eta(self) -> str:
-        if not self._done:
-            return "?"
-        pace = (time.monotonic() - self._begun) / self._done
-        seconds = round(pace * (self._total - self._known - self._done))
-        return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}" if seconds else "0:00:00"
-
-    def _clear(self) -> None:
-        if self._live:
-            self._write("\r\x1b[2K")
-
-    def _write(self, text: str) -> None:
+    def _write(self, line: str) -> None:
         """Nobody may be reading any more: that is no reason to stop."""
         if self._stream is not None:
             with suppress(OSError):
-                self._stream.write(text)
+                self._stream.write(f"{line}\n")
                 self._stream.flush()
 
 
-def record_line(record: Record) -> str:
+class LiveProgress(Tally):
+    """A display in place on standard error's terminal, of which one line stays."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._begun = time.monotonic()
+        self._shown = ExitStack()
+        self._endings: Counter[str] = Counter()
+        self._failures: deque[str] = deque(maxlen=FAILURES)
+
+    def begin(self, total: int, known: int, workers: int) -> None:
+        """Open the display if anything is to be done."""
+        super().begin(total, known, workers)
+        if known < total:
+            self._shown.enter_context(live(self.display))
+
+    def ended(self, cell: Cell, record: Record | None) -> None:
+        """Count how it ended; a failure is shown with its reason."""
+        super().ended(cell, record)
+        self._endings[record.status.key if record else ELSEWHERE] += 1
+        if record and record.status.key not in NO_FAILURES:
+            why = f": {record.reason}" if record.reason else ""
+            self._failures.append(f"{cell.method} {record.status.key}{why}  ({cell.task}  seed {cell.seed})")
+
+    def close(self) -> None:
+        """Leave one line."""
+        self._shown.close()
+        ended = ", ".join(f"{n} {ending}" for ending, n in self._endings.most_common())
+        left = f"{self.total - self.done} left" if self.done < self.total else ""
+        took = f"in {clock(time.monotonic() - self._begun)}" if ended or left else ""
+        show_line(", ".join(filter(None, (self.ahead, ended, left, took))))
+
+    def display(self) -> RenderableType:
+        """How far it is, what failed last, and what each worker does."""
+        from rich.console import Group
+        from rich.progress_bar import ProgressBar
+        from rich.table import Table
+
+        failed = sum(n for ending, n in list(self._endings.items()) if ending not in NO_FAILURES)
+        state = f"{f'{failed} failed, ' if failed else ''}{self.state()}"
+        head = Table.grid(padding=(0, 1))
+        head.add_row(
+            cropped(f"[{self.done}/{self.total}]"), ProgressBar(self.total, self.done, width=20), cropped(state)
+        )
+        failures = [cropped(f"  {failure}", "red") for failure in list(self._failures)]
+        return Group(head, *failures, *(cropped(worker_line(*running)) for running in self.running()))
+
+
+def progress() -> Progress:
+    """What suits standard error: a live display on a terminal, lines elsewhere."""
+    return LiveProgress() if on_terminal() else LineProgress()
+
+
+def remaining(spent: float, ended: int, left: int, workers: int) -> float | None:
+    """Seconds until all have ended, where cells that ended took `spent` with those that run; None where nobody knows.
+
+    What runs and has not ended tells as much of the pace as what has: a cell that hangs must not look like nothing.
+    """
+    return spent / ended * left / max(1, min(workers, left)) if ended else None
+
+
+def clock(seconds: float) -> str:
+    """Hours, minutes and seconds."""
+    whole = round(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def cell_line(cell: Cell) -> str:
+    """A cell in a few words."""
+    return f"{cell.method}  {cell.task}  seed {cell.seed}"
+
+
+def worker_line(cell: Cell, elapsed: float) -> str:
+    """What a worker does, and since when."""
+    limit = f" of {cell.time_limit:g}" if cell.time_limit else ""
+    return f"{elapsed:5.0f}{limit} s  {cell_line(cell)}"
+
+
+def record_line(record: Record | None) -> str:
     """A record in a few words."""
+    if record is None:
+        return ELSEWHERE
     words = [record.status.key]
     if "identified" in record.metrics:
         words.append("identified" if record.metrics["identified"] else "not identified")

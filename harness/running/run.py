@@ -12,7 +12,7 @@ from paramid.records.store import Store
 from paramid.running import threads as openmp
 from paramid.running.cell import Cell, Limits, plan_cell, resolve_device
 from paramid.running.supervisor import Supervisor
-from paramid.running.transcript import Transcript
+from paramid.running.transcript import Observe, Transcript
 from paramid.words.status import Status
 
 
@@ -43,8 +43,10 @@ def run(method: str, task: str, seed: int = 0, **options: Unpack[RunOptions]) ->
     return record
 
 
-def outcome(method: str, task: str, seed: int = 0, **options: Unpack[RunOptions]) -> Outcome:
-    """`run`, with the last claim's bytes beside the record."""
+def outcome(
+    method: str, task: str, seed: int = 0, *, observe: Observe | None = None, **options: Unpack[RunOptions]
+) -> Outcome:
+    """`run`, with the last claim's bytes beside the record; `observe` is told at every step what it would be."""
     threads, device = openmp.chosen(options.pop("threads", None)), options.pop("device", "cpu")
     store, throw = options.pop("store", None), options.pop("throw", False)
     facts = provenance.collect(threads, 1)
@@ -52,7 +54,7 @@ def outcome(method: str, task: str, seed: int = 0, **options: Unpack[RunOptions]
     with nullcontext() if throw else Supervisor(threads) as supervisor:  # it starts while the cell is planned
         limits: Limits = options  # what is left of them
         cell = plan_cell(method, task, seed=seed, device=resolve_device(device), **limits)
-        made = supervisor.run(cell, cell.key(), facts) if supervisor else _run_here(cell, facts)
+        made = supervisor.run(cell, cell.key(), facts, observe) if supervisor else _run_here(cell, facts)
     if kept is not None:
         kept.start_run(facts)
         kept.add(made)

@@ -24,7 +24,7 @@ from paramid.records.record import Outcome
 from paramid.running import threads as openmp
 from paramid.running.cell import Cell
 from paramid.running.messages import receive, send
-from paramid.running.transcript import Transcript
+from paramid.running.transcript import Observe, Transcript
 from paramid.words.status import Status
 
 OUTSIDE_LIMIT = 600.0  # seconds granted to what is not the method: drawing, judging
@@ -80,9 +80,9 @@ class Supervisor:
         """Whether `stop` was called, now or within so many seconds."""
         return self._stopped.wait(patience)
 
-    def run(self, cell: Cell, key: str, provenance: Mapping[str, object]) -> Outcome:
+    def run(self, cell: Cell, key: str, provenance: Mapping[str, object], observe: Observe | None = None) -> Outcome:
         """One cell in a child of its own. Never raises for what a method does."""
-        transcript = Transcript(cell, self.threads)
+        transcript = Transcript(cell, self.threads, observe=observe)
         child = self.run_child("paramid.running.inside_cell:execute", cell, transcript)
         status, reason = child.status_and_reason()
         claim_waits = transcript.ended is None and transcript.claim and status is not Status.INTERRUPTED
@@ -176,6 +176,7 @@ class Supervision:
             except (ValueError, KeyError, TypeError, AttributeError) as error:
                 self._kill(Status.EXITED, f"wrote into the harness' channel: {type(error).__name__}: {error}")
                 self._exit = -signal.SIGKILL
+            self._transcript.show()  # out here: what an observer raises is no fault of the child
         if self._killed is None:
             if self._stopped.is_set():
                 self._kill(Status.INTERRUPTED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -10,6 +10,8 @@ from typing import Any
 from paramid.records.record import COSTS, Outcome, Record, Stage
 from paramid.running.cell import Cell
 from paramid.words.status import Status
+
+Observe = Callable[[Record], object]  # told what the record would be if the cell were stopped now
 
 
 @dataclass
@@ -25,6 +27,7 @@ class Transcript:
     claim: bytes = b""
     ended: dict[str, Any] | None = None
     peak_mb: float = 0.0
+    observe: Observe | None = None
 
     def add(self, event: Mapping[str, Any], body: bytes = b"") -> None:
         """Take one event of a cell."""
@@ -40,6 +43,11 @@ class Transcript:
         elif event["event"] == "rejudged":
             self.final |= event["metrics"]
         self.peak_mb = max(self.peak_mb, event.get("peak_mb", 0.0))
+
+    def show(self) -> None:
+        """Tell the observer."""
+        if self.observe is not None and self.ended is None:
+            self.observe(self.outcome("", {}, Status.INTERRUPTED).record)
 
     def outcome(
         self,

@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
 
@@ -28,7 +28,7 @@ from paramid.words.status import Status
 
 AUDITED, SAMPLED = 0.03, 0.1  # shares of the cells: of our own, of a bundle
 Rerun = Callable[[Cell, int], Record]  # a cell and its threads
-Tell = Callable[[str], None]
+Tell = Callable[[str], object]
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,16 @@ class Verification:
 
     def table(self) -> str:
         """A line for each record: its mark, what it is, and why."""
+        return "".join(f"{row}\n" for row in self.rows(self.records))
+
+    def rows(self, digests: Iterable[str]) -> list[str]:
+        """The table's lines for some of the records."""
         reasons = {v.record: v.reason for v in self.verdicts} | dict(self.open)
-        rows = [
+        some = [(d, self.records[d]) for d in digests]
+        return [
             f"{self.mark(d):<10}  {r.method}  {r.task}  seed {r.seed}{f'  -- {reasons[d]}' if reasons.get(d) else ''}"
-            for d, r in sorted(self.records.items(), key=lambda item: (item[1].method, item[1].task, item[1].seed))
+            for d, r in sorted(some, key=lambda item: (item[1].method, item[1].task, item[1].seed))
         ]
-        return "".join(f"{row}\n" for row in rows)
 
 
 def sample(records: Mapping[str, Record], share: float, salt: str = "") -> list[str]:
@@ -94,16 +98,15 @@ def verify(
     strict: bool = True,
     rerun: Rerun | None = None,
 ) -> Verification:
-    """Run a sample of the records again and compare; `strict` disputes what this code cannot have made."""
+    """Run a sample of the records again, each told as it begins; `strict` disputes what this code cannot have made."""
     facts = provenance.collect(machine.cores(), 1)
     verdicts, left = [], {}
     with nullcontext(rerun) if rerun else reruns(facts) as run:
-        for digest in sample(records, share, salt):
+        drawn = sample(records, share, salt)
+        for number, digest in enumerate(drawn, 1):
             record = records[digest]
+            tell(f"[{number}/{len(drawn)}] {record.method} before {record.task}, seed {record.seed}")
             verdict, reason = rerun_verdict(record, run, strict=strict)
-            tell(
-                f"{verdict}: {record.method} before {record.task}, seed {record.seed}{f': {reason}' if reason else ''}"
-            )
             if verdict == UNVERIFIED:
                 left[digest] = reason
             else:
@@ -112,9 +115,12 @@ def verify(
 
 
 def audit(records: Mapping[str, Record], *, tell: Tell, rerun: Rerun | None = None) -> Verification:
-    """`verify` over a small share of our own records, another one every day."""
+    """`verify` over a small share of our own records, another one every day; what came of it is told too."""
     day = str(provenance.collect(1, 1)["started"])[:10]
-    return verify(records, AUDITED, tell=tell, salt=day, strict=False, rerun=rerun)
+    found = verify(records, AUDITED, tell=tell, salt=day, strict=False, rerun=rerun)
+    for row in found.rows([*(v.record for v in found.verdicts), *found.open]):
+        tell(row)
+    return found
 
 
 def rerun_verdict(record: Record, rerun: Rerun, *, strict: bool) -> tuple[str, str]:
