@@ -59,6 +59,7 @@ def main(words: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal may not know every character of a table
+    options = argparse.Namespace(stopped="")
     try:
         Path.cwd()
         options = parser.parse_args(words)
@@ -74,7 +75,7 @@ def main(words: Sequence[str] | None = None) -> int:
         print(f"paramid: {error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:
-        print("paramid: stopped; the same command goes on from here", file=sys.stderr)
+        print(f"paramid: stopped{options.stopped and f'; {options.stopped}'}", file=sys.stderr)
         return STOPPED
     except BrokenPipeError:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
@@ -124,5 +125,5 @@ def build_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.arguments(made.add_argument)
-        made.set_defaults(command=module.act)
+        made.set_defaults(command=module.act, stopped=getattr(module, "WHEN_STOPPED", ""))
     return parser

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import pytest
 import paramid
 from paramid import Status
 from paramid.cli import main
+from paramid.records.record import Outcome
 from paramid.records.store import Store
 from paramid.running import suites
 from paramid.running.cell import plan_cell
@@ -78,6 +80,13 @@ def test_retry_and_fresh_run_again(tmp_path: Path) -> None:
     assert play(store, retry=[Status.FINISHED]) == 8
     assert play(store, fresh=True) == 8
     assert len(Store(store).records()) == 8
+
+
+def test_what_run_kept_of_an_interrupted_cell_runs_again(tmp_path: Path) -> None:
+    play(tmp_path / "s")
+    store = Store(tmp_path / "s").open()
+    store.add(Outcome(replace(store.records()[0], status=Status.INTERRUPTED), b""))
+    assert play(tmp_path / "s") == 1
 
 
 def test_a_damaged_record_alone_runs_again(tmp_path: Path) -> None:

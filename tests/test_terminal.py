@@ -1,4 +1,4 @@
-"""What a person sees: displays and tables that fit."""
+"""What a person sees: displays that fit and end their last line, tables that fit, Ctrl-C that says what is true."""
 
 import io
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from paramid.cli import main
+from paramid.cli import COMMANDS, main
 from paramid.records import text_tables
 from paramid.records.published import publish
 from paramid.running.cell import Cell
@@ -131,8 +131,59 @@ HANGS = ("--plugin", PLUGIN, "--methods", "misbehaving:how=hangs", "truth", "--t
          "--time-limit", "30")  # fmt: skip
 
 
+def test_ctrl_c_ends_the_display_and_its_last_line(tmp_path: Path) -> None:
+    code, wrote = on_pty("compare", *HANGS, "--store", str(tmp_path), interrupt="1 running, 0 left")
+    assert code == 130
+    last = wrote.splitlines()[-2:]
+    assert "2 cells, 1 finished, 1 left, in 0:00:" in last[0]
+    assert last[1] == "paramid: stopped; the same command goes on from here"
+    assert wrote.endswith("\r\n")
+    assert "Traceback" not in wrote
+
+
 def test_a_dumb_terminal_gets_lines(tmp_path: Path) -> None:
     code, wrote = on_pty("compare", *HANGS, "--store", str(tmp_path), "--time-limit", "0.1", TERM="dumb")
     assert code == 0
     assert "[2/2] " in wrote
     assert "\x1b" not in wrote
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ((), "nothing was kept"),
+        (("--store", "s", "--claim", "c.npz"), "its record is in s and its last claim is in c.npz"),
+    ],
+)
+def test_ctrl_c_in_run_says_what_is_true(
+    more: tuple[str, ...], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ("run", "misbehaving:how=hangs", TASK, "--plugin", PLUGIN, "--time-limit", "30")
+    code, wrote = on_pty(*words, *more, interrupt="1 claims so far")
+    assert code == 130
+    assert wrote.splitlines()[-1] == f"paramid: stopped; {told}"
+    assert wrote.count("   1 Network after") == 1
+    assert wrote.count("interrupted: the run was stopped by its user") == 1
+    assert [path.exists() for path in (tmp_path / "s", tmp_path / "c.npz")] == [bool(more)] * 2
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("verify x.zip", "; no verdict was kept"),
+        ("regress HEAD~1 HEAD", "; nothing was kept"),
+        ("board", "; the site is not finished"),
+        ("compare --suite smoke", "; the same command goes on from here"),
+        ("table", ""),
+    ],
+)
+def test_every_command_says_what_ctrl_c_leaves(
+    line: str, told: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stop(options: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(COMMANDS[line.split()[0]], "act", stop)
+    assert main(line.split()) == 130
+    assert capsys.readouterr().err == f"paramid: stopped{told}\n"

@@ -8,6 +8,7 @@ from paramid.commands.arguments import SOURCES, published_records, warn
 
 EXAMPLE = """paramid board --out leaderboard/site
 paramid board --store paramid-store --records published --out my-board"""
+WHEN_STOPPED = "the site is not finished"
 
 
 def arguments(add: Add) -> None:

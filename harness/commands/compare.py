@@ -11,6 +11,7 @@ from paramid.words.naming import whole
 from paramid.words.status import BROKEN
 
 EXAMPLE = "paramid compare --methods spm spectral-norm --tasks shallow:D=10,m=5 --seeds 2"
+WHEN_STOPPED = "the same command goes on from here"
 
 
 def arguments(add: Add) -> None:
@@ -49,6 +50,8 @@ def act(options: argparse.Namespace) -> int:
         fresh=options.fresh,
         **{name: getattr(options, name) for name in common.OF_A_CELL},
     )
+    if options.fresh:
+        options.stopped = "what has ended is in the store; --fresh begins anew"
     comparison.run_missing(progress())
     records = comparison.results()
     for note in dict.fromkeys(comparison.notes):

@@ -13,6 +13,7 @@ from paramid.running import suites
 from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid regress HEAD~1 HEAD --quick"
+WHEN_STOPPED = "nothing was kept"
 CANNOT_TELL, NOT_MEASURED = 3, 4
 
 

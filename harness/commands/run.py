@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from paramid.commands import DONE, FAILED, STOPPED, Add
-from paramid.commands.arguments import OF_A_CELL, cell
+from paramid.commands.arguments import OF_A_CELL, cell, warn
 from paramid.commands.show import course, ending
 from paramid.records.record import Record, dump
 from paramid.words.naming import UsageError
@@ -42,6 +42,9 @@ def act(options: argparse.Namespace) -> int:
     if options.claim is not None and made.claim:
         options.claim.write_bytes(made.claim)
     if made.record.status is Status.INTERRUPTED:
+        kept = {"its record": options.store, "its last claim": options.claim if made.claim else None}
+        told = " and ".join(f"{name} is in {place}" for name, place in kept.items() if place is not None)
+        warn(f"stopped; {told or 'nothing was kept'}")
         return STOPPED
     return DONE if made.record.answered else FAILED
 

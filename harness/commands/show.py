@@ -6,6 +6,7 @@ from paramid.commands import DONE, Add
 from paramid.commands.arguments import store, warn
 from paramid.records.record import COSTS, Record
 from paramid.words.naming import UsageError
+from paramid.words.status import Status
 
 EXAMPLE = "paramid show 3f2a"
 
@@ -52,7 +53,9 @@ def ending(record: Record) -> list[str]:
     """How it ended, what it cost and came to."""
     lines = [f"{record.status.key}: {record.status.value}{f' -- {record.reason}' if record.reason else ''}"]
     costs = ", ".join(f"{getattr(record, n):,} {n}" for n in COSTS)
-    lines.append(f"cost: {record.seconds:.2f} s, {costs}, peak {record.peak_mb:.0f} MB")
+    cost = "cost until its last claim" if record.status is Status.INTERRUPTED else "cost"  # nobody knows of the rest
+    peak = f", peak {record.peak_mb:.0f} MB" if record.peak_mb else ""
+    lines.append(f"{cost}: {record.seconds:.2f} s, {costs}{peak}")
     for name in ("error", "identified", "exact", "output_error", "output_error_relative"):
         if name in record.metrics:
             lines.append(f"{name:>22} {record.metrics[name]:.3g}")

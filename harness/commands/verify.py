@@ -8,6 +8,7 @@ from paramid.commands.arguments import warn
 from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid verify spm.zip --sample 0.2"
+WHEN_STOPPED = "no verdict was kept"
 
 
 def arguments(add: Add) -> None:

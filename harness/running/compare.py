@@ -128,7 +128,7 @@ class Comparison:
         if self.fresh:
             return True
         known = self.store.find(key)
-        return known is None or known.status in self.retry
+        return known is None or known.status in {*self.retry, Status.INTERRUPTED}  # which `run` keeps
 
     def results(self) -> list[Record]:
         """The newest record of every planned cell."""
