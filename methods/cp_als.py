@@ -30,8 +30,8 @@ SOLVED = 1e-10  # of the tensor: no other start is needed
 class AlternatingLeastSquares(HermitePipeline):
     """CP decomposition of Hermite tensors by alternating least squares (tensorly's `parafac`): the baseline."""
 
-    starts: int = 3
-    iterations: int = 300
+    starts: int = 3  # random starts for each tensor, at most; the one of least residual is kept
+    iterations: int = 300  # rounds of alternating least squares of a start, at most
     tolerance: float = 1e-12  # change of the relative error at which a start ends
 
     def __post_init__(self) -> None:

@@ -41,12 +41,12 @@ CHECKED, EVERY, REPORT = 5000, 200, 2000  # rows and steps between looks at Obj,
 class DenseNetAlgorithm1:
     """The paper's Algorithm 1: heads first, features distilled from them, then all corrected backwards."""
 
-    N: int = 20_000  # samples, or what is granted
-    steps: int = 10_000
-    lr: float = 5e-3
-    batch: int = 256
-    noise: float = 1e-4  # on W at every step, falling to 0
-    kappa: float = 1.5
+    N: int = 20_000  # samples, or what is granted; a quarter, at most 5000, only measure Obj
+    steps: int = 10_000  # stochastic gradient steps in all
+    lr: float = 5e-3  # rate of Adam at first, falling to 0 as a half cosine
+    batch: int = 256  # samples of a step
+    noise: float = 1e-4  # standard deviation of what is added to the heads W at every step, falling to 0
+    kappa: float = 1.5  # κ in the weight decay λ6 = ε² / (k L κ)^8
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

@@ -32,8 +32,8 @@ from paramid.words.spec import HierarchySpec
 class DenseNetALS:
     """Heads by least squares and features out of the heads, in turn: each pass divides the error by the gap squared."""
 
-    N: int | None = None  # samples; 12 an unknown, or what is granted
-    passes: int = 6  # with all layers in
+    N: int | None = None  # samples, a tenth of them held out; default: 12 an unknown of all layers, or what is granted
+    passes: int = 6  # turns of distilling and refitting once all layers are in
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

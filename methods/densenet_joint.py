@@ -36,12 +36,12 @@ REPORT = 500  # steps
 class DenseNetJoint:
     """All layers of a quadratic DenseNet together by Adam or SGD, in stages or from scratch."""
 
-    optimizer: str = "adam"  # or "sgd", with momentum
-    schedule: str = "staged"  # or "scratch"
+    optimizer: str = "adam"  # adam: adaptive steps; sgd: stochastic gradients with momentum 0.9
+    schedule: str = "staged"  # staged: one layer more at a time; scratch: all layers from the start
     N: int = 20_000  # samples, or what is granted
-    steps: int = 4000  # a layer
-    lr: float | None = None  # 0.01 for adam, 0.001 for sgd
-    batch: int = 256
+    steps: int = 4000  # steps of a stage; from scratch as many for each layer
+    lr: float | None = None  # rate, rising over 100 steps and then falling to 0; default: 0.01 for adam, 0.001 for sgd
+    batch: int = 256  # samples of a step
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

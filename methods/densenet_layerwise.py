@@ -29,7 +29,7 @@ ROWS = 12  # for each unknown of the largest layer, unless N is given
 class DenseNetLayerwise:
     """A quadratic DenseNet strictly layer by layer, by least squares: no layer is ever corrected."""
 
-    N: int | None = None  # samples; 12 an unknown of the largest layer, or what is granted
+    N: int | None = None  # samples; default: 12 an unknown of the largest layer, or what is granted
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

@@ -33,12 +33,12 @@ ROWS = 20  # for each weight, unless N is given
 class DenseNetLM:
     """Levenberg-Marquardt in stages with restarts, then features up to order and sign: every weight of a DenseNet."""
 
-    N: int | None = None  # samples; 20 a weight, or what is granted
-    starts: int = 4  # of every layer
-    alone: int = 40  # steps of a new layer
-    steps: int = 150  # of all layers
-    ks: tuple[int, ...] | None = None  # the student's widths where they are not to be the teacher's
-    skips: str = "told"  # or "all", every layer seeing every one below; or "none", the one below alone
+    N: int | None = None  # samples, a tenth of them held out; default: 20 a weight, or what is granted
+    starts: int = 4  # random starts of every layer, at most; the one of least loss is kept
+    alone: int = 40  # steps of a new layer by itself, and of the last polish of all, at most
+    steps: int = 150  # steps of all layers so far together, at most, for every start
+    ks: tuple[int, ...] | None = None  # widths k_2-…-k_L of the student; default: the teacher's
+    skips: str = "told"  # what a layer sees; told: the teacher's links; all: all layers below; none: only the one below
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

@@ -46,25 +46,25 @@ REFINEMENTS = ("sgd", "full")
 class Entangled:
     """Deep networks from entangled weights: Hessians near 0, layer scores far away, SGD on scales (thesis, ch. 4)."""
 
-    derivatives: str = "differences"  # or "exact", from the oracle
-    h: float = 5e-3
-    stencil: str = "thesis"
-    radius: float = 0.1
-    locations: int | None = None  # 4 m, near and far
-    step: float = 1.5
-    starts: int | None = None  # at most; 5 m ln m
-    steps: int = 10_000
-    threshold: float = 0.5
-    tol: float = 1e-10
-    delta: float = 0.2  # between candidates and outputs that are the same
-    far: float = 100.0  # 1000 in the thesis
-    assisted: bool = False
-    until: str = "network"  # or "directions", "subspace"
-    refine: str = "sgd"
-    lr: float | None = None  # the thesis' 0.005, and 0.05 / outputs where there are more than its ten
-    batch: int = 64
-    epochs: int = 10  # the thesis: 20 minutes
-    N: int | None = None  # samples; m D²
+    derivatives: str = "differences"  # differences: by central differences of queries; exact: asked of the oracle
+    h: float = 5e-3  # step of the differences; unused where derivatives are exact
+    stencil: str = "thesis"  # differences of a Hessian; thesis: 2D² + 1 queries; symmetric: D² + D + 1
+    radius: float = 0.1  # size of the points of near Hessians: N(0, radius² I / D)
+    locations: int | None = None  # points of Hessians, as many near as far; default: 4 m, m with outputs
+    step: float = 1.5  # γ of the ascents u ← u + 2γ P(u uᵀ) u, normalised
+    starts: int | None = None  # ascents at most; default: ⌈5 m ln m⌉, m with outputs
+    steps: int = 10_000  # steps of an ascent, at most
+    threshold: float = 0.5  # least ‖P(u uᵀ)‖² at which the end u of an ascent is a direction, 1 in the span
+    tol: float = 1e-10  # length of a step below which an ascent has arrived
+    delta: float = 0.2  # distance below which a direction is taken for an output's gradient
+    far: float = 100.0  # radius of the sphere of far Hessians, which tell the first layer; 1000 in the thesis
+    assisted: bool = False  # whether the oracle itself tells layers, needed from three hidden layers on
+    until: str = "network"  # last stage; subspace: the span; directions: its rank-ones; network: all four
+    refine: str = "sgd"  # sgd: diagonals and shifts by descent; full: then all parameters by Levenberg-Marquardt
+    lr: float | None = None  # rate of the descent; default: 0.05 / outputs, at most the thesis' 0.005
+    batch: int = 64  # samples of a step of the descent, their squares summed
+    epochs: int = 10  # passes of the descent over the samples; the thesis: 20 minutes
+    N: int | None = None  # samples of the descent; default: m D², m with outputs, or what is granted
 
     version: ClassVar[int] = 1
 

@@ -33,10 +33,10 @@ from paramid.words.options import at_least
 class EntangledGauge:
     """Deep networks from Hessians in one small ball, layers told by their gauge, and a full refinement on samples."""
 
-    reach: float = 0.2  # of all queries
-    pairs: int = 40  # of antipodal points
-    rows: float = 2.0  # of the refinement, for each parameter
-    tries: int = 3
+    reach: float = 0.2  # radius of the ball around 0 in which all queries are
+    pairs: int = 40  # antipodal pairs of points at which Hessians are taken, at least
+    rows: float = 2.0  # equations for each parameter in the refinement; a sample makes min(outputs, last hidden width)
+    tries: int = 3  # attempts, each from new Hessians, before giving up
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES})

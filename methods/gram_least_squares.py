@@ -38,9 +38,9 @@ DONE = 1e-15  # a step of (2) over what it moves
 class GramLeastSquares:
     """The matrix of a net of squares by least squares on samples: of least norm, or positive semidefinite."""
 
-    constraint: str = "none"  # or "psd"
-    N: int | None = None  # samples; what is granted, or twice as many as entries
-    steps: int = 5000  # of psd, at most
+    constraint: str = "none"  # none: any matrix, of least norm where several fit; psd: positive semidefinite ones
+    N: int | None = None  # samples; default: what is granted, or twice as many as distinct entries
+    steps: int = 5000  # projected gradient steps at most, of constraint=psd
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

@@ -36,7 +36,7 @@ LOUD = 5.0  # residuals over what (3) allows
 class GramMoments:
     """The matrix of a net of squares by second Hermite moments of its samples."""
 
-    N: int | None = None  # samples; what is granted, or a million
+    N: int | None = None  # samples; default: what is granted, or a million
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

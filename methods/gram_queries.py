@@ -35,7 +35,7 @@ FORM, ROUNDED = 1e-9, 1e-4  # what a form may leave at the checks, at float64 an
 class GramQueries:
     """The matrix of a net of squares by polarisation: D(D+1)/2 queries, exact."""
 
-    checks: int = 1
+    checks: int = 1  # further queries, at Gaussian points, that tell a function of another form; 0: none
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})

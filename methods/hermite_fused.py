@@ -49,13 +49,13 @@ ROUNDED = 1e-9  # of exact coefficients
 class HermiteFused:
     """Fused pencil of Hermite tensors, closed-form fit, model control variates, refinement on samples."""
 
-    order: int = 1  # or 2, l
-    moments: str = "samples"  # or "exact", from the oracle
-    control: int = 2  # degree of the regression; -1: none
-    rounds: int = 8
-    refine: bool = True
-    tries: int = 30  # of a pencil
-    N: int | None = None  # samples; all that are granted
+    order: int = 1  # l of the tensors T_2l to T_{2l+2}; 1: up to D units; 2: up to D(D+1)/2
+    moments: str = "samples"  # source of Hermite coefficients; samples: means over them; exact: asked of the oracle
+    control: int = 2  # degree of the regression taken off values before their moments, up to 2; -1: none
+    rounds: int = 8  # times that coefficients are estimated anew beside the network found, at most
+    refine: bool = True  # whether all parameters are fitted to the samples in the end
+    tries: int = 30  # random draws of a pencil, of which the best is kept
+    N: int | None = None  # samples, a tenth held out, at most 20,000; default: what is granted, or 100,000
 
     version: ClassVar[int] = 1
 

@@ -32,7 +32,7 @@ SAME, SAME_NOISY = 1e-3, 0.3  # distance of two copies of one direction
 class HermiteJennrich(HermitePipeline):
     """Jennrich's algorithm on two Hermite tensors of a ReLU network (Awasthi, Tang & Vijayaraghavan 2021)."""
 
-    tries: int = 20
+    tries: int = 20  # random pairs g, h for each tensor; the one of least residual is kept
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -40,12 +40,12 @@ Kernel = Callable[[Tensor, Tensor], Tensor]
 class KernelRidge:
     """Kernel ridge regression, polynomial, Gaussian or the tangent kernel of a DenseNet: a function and no weights."""
 
-    kernel: str = "poly"  # or "rbf", "ntk"
-    features: str = "x"  # or "squares", (x, x² - 1)
-    degree: int = 4
-    width: float = 1.0
-    units: int = 200
-    N: int = 1000  # samples, or what is granted
+    kernel: str = "poly"  # poly: (1 + ⟨z, z'⟩ / D)^degree; rbf: Gaussian; ntk: tangent kernel of a random DenseNet
+    features: str = "x"  # z of poly and rbf; x: the inputs; squares: (x, x² - 1)
+    degree: int = 4  # power of the kernel poly
+    width: float = 1.0  # standard deviation of the Gaussian of rbf, over √(length of z)
+    units: int = 200  # features a layer of the DenseNet behind ntk
+    N: int = 1000  # samples, or what is granted; a fifth choose the ridge
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

@@ -45,15 +45,15 @@ ROOM = 2**30  # bytes of samples, or of a system of the polish
 class OverparamGD:
     """Full-batch gradient descent on over-parameterised squares or softplus (Soltanolkotabi, Javanmard & Lee)."""
 
-    starts: int = 4
-    v0: str = "ones"
-    train: str = "auto"  # W alone where the outer weights are known to be 1
-    step: str = "bold"  # or "curvature": 1 / λ_max of JJᵀ/n at the start
-    iterations: int = 5000
-    init: float = 1.0
-    polish: str = "none"
-    lm_steps: int = 150
-    N: int | None = None  # samples; what is granted, or four for every number that can be seen
+    starts: int = 4  # random starts, which descend side by side
+    v0: str = "ones"  # outer weights at the start; ones: 1; rademacher: ±1 at random; balanced: 1 and -1 in turn
+    train: str = "auto"  # both: W and v; weights: W alone; auto: W alone where v is known to be 1, else both
+    step: str = "bold"  # bold: grows by 2 %, halves where L would rise; curvature: 1 / λ_max(JJᵀ/n) at the start
+    iterations: int = 5000  # steps of the descent, at most
+    init: float = 1.0  # scale of the first weights: W_0 ~ init N(0, I/D)
+    polish: str = "none"  # none: ends as the descent leaves them; lm: then Levenberg-Marquardt
+    lm_steps: int = 150  # steps of polish=lm, at most
+    N: int | None = None  # samples; default: what is granted, or four for every number that can be seen
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

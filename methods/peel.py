@@ -34,10 +34,10 @@ AWAY = (0.0, 0.3, 0.9)  # of base points from the middle
 class Peel:
     """Deep networks: the first layer by far circles and a rank of gradients, the others by gauge labels; refined."""
 
-    radius: float = 1e5  # of the circles
-    circles: int = 12
-    points: int = 40  # for the rank
-    rows: float = 2.0  # of the refinement, for each parameter
+    radius: float = 1e5  # radius of the circles around 0 on which first-layer neurons switch one by one
+    circles: int = 12  # circles searched for the first layer, at most
+    points: int = 40  # points of gradients, whose rank tells the first shifts; later starts take twice as many
+    rows: float = 2.0  # equations for each parameter in the refinement; a point makes min(outputs, last hidden width)
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})

@@ -38,7 +38,7 @@ UNIT = 1e-12  # shorter affine parts than that have no direction
 class ReluRegression(HermiteJennrich):
     """Units from one half of the samples, least squares on their outputs with the other (Awasthi et al.)."""
 
-    control: int = 2  # affine-like units would drown the printed estimator
+    control: int = 2  # degree of the regression taken off values before their moments; -1: none, affine units drown it
 
     def __post_init__(self) -> None:
         super().__post_init__()

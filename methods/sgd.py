@@ -32,11 +32,11 @@ STOP = 1e-8
 class StochasticGradientDescent:
     """Teacher-student training by SGD or Adam, the baseline that everything is compared with (thesis, §1.3)."""
 
-    lr: float | str = 0.005  # or "auto": 0.5 / m, and 0.01 for adam
-    optimizer: str = "sgd"  # or "adam"
-    batch: int = 64
-    N: int | None = None  # samples; 5/2 m D², as in the thesis' Figure 1.3, or what is granted
-    steps: int = 1_000_000
+    lr: float | str = 0.005  # constant rate; auto: 0.5 / m for sgd, 0.01 for adam
+    optimizer: str = "sgd"  # sgd: plain stochastic gradients; adam: adaptive steps
+    batch: int = 64  # samples of a step
+    N: int | None = None  # samples; default: 5/2 m D², as in the thesis' Figure 1.3, or what is granted
+    steps: int = 1_000_000  # steps at most; training ends where J < 1e-8
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

@@ -19,11 +19,11 @@ from paramid.methods.spans.hessian_pipeline import HessianPipeline
 class SpectralNormAscent(HessianPipeline):
     """Near-rank-one elements of a span of Hessians by spectral-norm ascent, signs and shifts (thesis, ch. 2)."""
 
-    step: float = 10.0
-    starts: int | None = None  # ⌈5 m ln D⌉
-    steps: int = 500
-    threshold: float = 0.9
-    tol: float = 1e-10
+    step: float = 10.0  # γ of the ascents M ← P(M + γ u uᵀ), normalised
+    starts: int | None = None  # random elements of the span to ascend from; default: ⌈5 m ln D⌉
+    steps: int = 500  # steps of an ascent, at most
+    threshold: float = 0.9  # least λ₁ of the end M of an ascent that gives a direction, 1 for a rank-one
+    tol: float = 1e-10  # length of a step below which an ascent has arrived
 
     def directions(self, span: subspace.Span, m: int, run: Run) -> tuple[Tensor, dict[str, float]]:
         """Ascend from random elements of the span; of every heap keep the best."""

@@ -38,14 +38,14 @@ LOUDEST = 1e-3  # beyond, even ten neurons of ten inputs drown whatever the step
 class SphereLM:
     """Lattices, Levenberg-Marquardt on the sphere, ridge profiles and a joint refinement, to rounding."""
 
-    derivatives: str = "differences"  # or "exact", Hessians from the oracle
-    lattice: str = "auto"
-    h: float | None = None
-    rows: float = 1.3  # for each neuron
-    batch: int = 250
-    steps: int = 25
-    points: int = 8  # of ridge profiles
-    refine: bool = True
+    derivatives: str = "differences"  # rows of the span; differences: of queries; exact: Hessians asked of the oracle
+    lattice: str = "auto"  # one-sided: steps +h; symmetric: mean over ±h; auto: symmetric where one side is too crude
+    h: float | None = None  # step; default: 2e-4 √D, symmetric 6e-4 √D, of Hessians 3 noise^(1/4), from 1e-3 to 0.5
+    rows: float = 1.3  # rows of the span for each neuron, more than 1
+    batch: int = 250  # descents at once in the search for directions, at most
+    steps: int = 25  # steps of a descent, at most
+    points: int = 8  # points of ridge profiles, at 4m + 1 queries each
+    refine: bool = True  # whether all parameters are refined on gradient differences in the end
 
     version: ClassVar[int] = 1
 

@@ -20,11 +20,11 @@ from paramid.methods.spans.hessian_pipeline import HessianPipeline
 class SubspacePowerMethod(HessianPipeline):
     """Rank-one directions of a span of Hessians by projected power ascent, with signs and shifts (thesis, ch. 3)."""
 
-    step: float = 2.0
-    starts: int | None = None  # ⌈5 m ln D⌉
-    steps: int = 1000
-    threshold: float | None = None  # 0.9; 0.99 for m >= 0.4 D²
-    tol: float = 1e-12
+    step: float = 2.0  # γ of the ascents u ← u + 2γ P(u uᵀ) u, normalised
+    starts: int | None = None  # random unit vectors to ascend from; default: ⌈5 m ln D⌉
+    steps: int = 1000  # steps of an ascent, at most
+    threshold: float | None = None  # least ‖P(u uᵀ)‖² of a direction u; default: 0.9, or 0.99 for m ≥ 0.4 D²
+    tol: float = 1e-12  # length of a step below which an ascent has arrived
 
     def directions(self, span: subspace.Span, m: int, run: Run) -> tuple[Tensor, dict[str, float]]:
         """Ascend from random starts; of every heap keep the best."""

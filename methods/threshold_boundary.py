@@ -43,11 +43,11 @@ MOVED = 0.5  # from its rough direction a unit does not go farther
 class ThresholdBoundary:
     """Units and their polynomial from the boundary of what is constant, exact by queries (ours)."""
 
-    source: str = "queries"  # or "samples"
-    N: int | None = None  # all samples granted
-    margin: float = 4.0  # Λ, more than 1 / min c_i
-    rays: int = 200  # at most, for each unit
-    batch: int = 4  # rays at once, for each unit
+    source: str = "queries"  # queries: planes where f leaves its constant; samples: correlations, then fits
+    N: int | None = None  # samples of source=samples; default: what is granted, or a million
+    margin: float = 4.0  # weight Λ of the quartics of source=samples, more than 1 / min c_i
+    rays: int = 200  # rays of source=queries for each unit, at most
+    batch: int = 4  # rays of source=queries at once, for each unit
 
     version: ClassVar[int] = 1
 

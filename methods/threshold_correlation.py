@@ -34,17 +34,17 @@ SIGNLESS = 0.2  # of s_i c_i: below, a sign is a guess
 class ThresholdCorrelation:
     """Directions under high thresholds by Hermite correlations, then estimates of their angle (Goel & Panigrahy)."""
 
-    source: str = "samples"  # or "queries", "moments"
-    stage: int = 1
-    objective: str = "one"  # or "all", "sphere" for orthonormal weights
-    N: int | None = None  # all samples granted
-    margin: float = 4.0  # Λ, more than 1 / min c_i
-    gamma: float = 0.01
-    offsets: int = 200  # for an estimate of an angle
-    stride: float = 1.1  # of a perturbation; the paper's 0.1 takes ten times as many
-    iterations: int = 300
-    tolerance: float = 1e-6  # of an angle
-    acceptance: str = "corrected"  # or "printed", which accepts nothing
+    source: str = "samples"  # of T_1, T_2, T_4; samples: means; queries: at Gaussian points; moments: exact
+    stage: int = 1  # 1: correlations alone; 2: then angles brought down by queries
+    objective: str = "one"  # minima of quartics; one: one by one; all: at once; sphere: for orthonormal weights
+    N: int | None = None  # samples, or queries instead; default: as many as samples are granted, or a million
+    margin: float = 4.0  # weight Λ of the quartics of objectives one and all, more than 1 / min c_i
+    gamma: float = 0.01  # weight γ of fourth powers in objective=all
+    offsets: int = 200  # lines for an estimate of an angle in stage 2, each bisected
+    stride: float = 1.1  # size η of a perturbation in stage 2; the paper's 0.1 takes ten times as many
+    iterations: int = 300  # perturbations of each unit in stage 2, at most
+    tolerance: float = 1e-6  # angle in radians at which stage 2 ends for a unit
+    acceptance: str = "corrected"  # in stage 2; corrected: α' ≤ (1 - 0.01/D) α; printed: α' ≤ 0.01 α/D, which none is
 
     version: ClassVar[int] = 1
 

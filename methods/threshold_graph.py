@@ -29,7 +29,7 @@ from paramid.words.spec import ThresholdSpec
 class ThresholdGraph:
     """Binary weights on disjoint blocks, by the cliques of pair correlations (theorems 8 and 9)."""
 
-    N: int | None = None  # all samples granted
+    N: int | None = None  # samples; default: what is granted, or a million
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

@@ -35,9 +35,9 @@ MOST = 15  # inputs at which the search is begun
 class ThresholdPlane:
     """Steps under a polynomial without linear terms, by a search for the planes of its jumps (section 3)."""
 
-    starts: int = 4  # for each unit, at most
-    steps: int = 80  # at every ε
-    gaussians: int = 8000  # for a mean
+    starts: int = 4  # climbs for each unit, at most
+    steps: int = 80  # steps of a climb at each of six ε
+    gaussians: int = 8000  # queries for a mean of f over a plane
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})

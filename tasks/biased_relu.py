@@ -62,15 +62,15 @@ class ReluNetwork(Network):
 class BiasedRelu(Task):
     """Sums of biased ReLUs with free outer weights, from samples, queries or exact Hermite coefficients."""
 
-    D: int = 5
-    m: int = 5
-    weights: str = "random"  # or "orthonormal", "correlated"
-    s_min: float = 0.25  # least singular value of (4)
-    bias: float = 1.5  # half-width of the biases' law
-    biases: str | None = None  # of the first units: "0.5-1--1", or "roots", "large"; of all: "negative"; else drawn
+    D: int = 5  # inputs
+    m: int = 5  # units
+    weights: str = "random"  # random: on the sphere; orthonormal: m ≤ D; correlated: inner products of 0.4 on average
+    s_min: float = 0.25  # weights are drawn until s_m(W^{⊙l}) is at least this, l the least with C(D+l-1, l) ≥ m
+    bias: float = 1.5  # half-width of the uniform law of biases
+    biases: str | None = None  # first units: 1--1, roots (of He_k), large (±6, 7); negative: all ≤ -1.5; default: drawn
     N: int = 200_000  # samples granted
-    noise: float = 0.0
-    known: bool = True  # whether the spec tells m
+    noise: float = 0.0  # standard deviation of the Gaussian noise on every value
+    known: bool = True  # whether methods are told m
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES, Access.MOMENTS})

@@ -40,13 +40,13 @@ CALIBRATION, JUDGED = 20_000, 10_000  # rows
 class Hierarchy(Task):
     """Quadratic DenseNets: hierarchies of features that are learnt by correcting them backwards."""
 
-    D: int = 20
-    ks: tuple[int, ...] = (4, 2)
-    alphas: tuple[float, ...] = (1.0, 0.2)
-    kappa: float = 1.5  # singular values before scaling lie in [1/κ, κ]
-    truncate: float | None = None  # of the inputs
-    N: int | None = None  # samples granted
-    noise: float = 0.0
+    D: int = 20  # inputs
+    ks: tuple[int, ...] = (4, 2)  # widths k_2-…-k_L of the layers: at most D, and never rising
+    alphas: tuple[float, ...] = (1.0, 0.2)  # weights α_2-…-α_L of the layers in f, one for each of ks
+    kappa: float = 1.5  # κ: singular values of a layer's matrices, before scaling, lie in [1/κ, κ]
+    truncate: float | None = None  # bound on every input: normal conditioned on ±truncate; default: none
+    N: int | None = None  # samples granted; default: as many as are asked for
+    noise: float = 0.0  # standard deviation of the Gaussian noise on every value
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})

@@ -46,17 +46,17 @@ OUTPUTS = ("tanh", "identity")
 class Pyramid(Task):
     """Deep networks with unit weights and small shifts."""
 
-    D: int = 50
-    widths: tuple[int, ...] | None = None  # with the output layer; 50-25-10 where neither they nor layers are given
-    layers: int | None = None  # L of (2)
-    m: int | None = None  # neurons in all, outputs included
-    last: int = 10
-    contraction: float = 0.5
-    output: str = "tanh"
-    activation: str = "tanh"
-    shift: float = 0.05  # standard deviation, which the thesis' N(0, 0.05) must mean for its tables to come out
-    N: int | None = None  # samples granted
-    noise: float = 0.0
+    D: int = 50  # inputs
+    widths: tuple[int, ...] | None = None  # m_1-…-m_L, outputs last; default: by layers and m, or 50-25-10 without them
+    layers: int | None = None  # number L of layers, outputs included; goes with m; default: that of widths
+    m: int | None = None  # neurons in all, outputs included; goes with layers; default: those of widths
+    last: int = 10  # outputs m_L, where layers and m are given
+    contraction: float = 0.5  # c of m_{l+1} = ⌊c m_l⌋ in hidden layers, where layers and m are given; up to 1
+    output: str = "tanh"  # activation of the outputs; tanh: they bend; identity: they are linear
+    activation: str = "tanh"  # activation of the hidden layers: tanh, logistic, erf or softplus
+    shift: float = 0.05  # standard deviation of shifts: the thesis' N(0, 0.05) must mean it for its tables to come out
+    N: int | None = None  # samples granted; default: as many as are asked for
+    noise: float = 0.0  # standard deviation of the Gaussian noise on every value
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES, Access.DERIVATIVES, Access.LABELS})

@@ -62,16 +62,16 @@ class Planted:
 class Quadratic(Task):
     """Over-parameterised nets of squares or softplus without shifts, and random labels."""
 
-    D: int = 10
-    k: int = 10  # the learner's neurons
-    rank: int | None = None  # the teacher's; k
-    N: int | None = None  # samples granted; D(D+1)
-    activation: str = "square"
-    b: float = 10.0  # of softplus
-    labels: str = "planted"
-    signs: str = "positive"
-    noise: float = 0.0
-    instances: int = 1
+    D: int = 10  # inputs
+    k: int = 10  # neurons of the learner, which methods are told
+    rank: int | None = None  # neurons of the teacher; default: k
+    N: int | None = None  # samples granted; default: D(D+1)
+    activation: str = "square"  # square: φ(z) = z²; softplus: φ(z) = log(1 + e^{bz}) / b
+    b: float = 10.0  # sharpness b of softplus
+    labels: str = "planted"  # planted: the values of a teacher; random: N(0, 1), whatever the inputs
+    signs: str = "positive"  # outer weights of the teacher; positive: all 1; mixed: each 1 or -1 at random
+    noise: float = 0.0  # standard deviation of the Gaussian noise on planted labels
+    instances: int = 1  # teachers at once over the same inputs, an output each
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES})

@@ -36,17 +36,17 @@ CHOICES = {"outer": ("ones", "free"), "precision": ("float64", "float32")}
 class Shallow(Task):
     """Sums of ridge functions: unit weights and outer weights 1, or all of them free."""
 
-    D: int = 20
-    m: int | None = None
-    beta: float | None = None  # m = ⌈0.4 D^beta⌉ where m is not given; 1.5 where neither is
-    activation: str = "tanh"
-    shift_law: str = "uniform"
-    shift: float = 0.5  # half-width, or standard deviation of the normal law
-    N: int | None = None  # samples granted
-    noise: float = 0.0
-    outer: str = "ones"  # or "free", norms and output bias with them
-    known: bool = True  # whether the spec tells m
-    precision: str = "float64"  # or "float32", what values are rounded to
+    D: int = 20  # inputs
+    m: int | None = None  # neurons; default: ⌈0.4 D^beta⌉
+    beta: float | None = None  # exponent of m = ⌈0.4 D^beta⌉, given instead of m; default: 1.5
+    activation: str = "tanh"  # activation of the neurons: tanh, logistic, erf, relu, softplus, square or identity
+    shift_law: str = "uniform"  # uniform: shifts in ±shift; normal: of standard deviation shift
+    shift: float = 0.5  # half-width of the uniform, standard deviation of the normal law of shifts
+    N: int | None = None  # samples granted; default: as many as are asked for
+    noise: float = 0.0  # standard deviation of the Gaussian noise on every value
+    outer: str = "ones"  # ones: outer weights and norms 1, no output bias; free: all of these drawn
+    known: bool = True  # whether methods are told m
+    precision: str = "float64"  # float64: values as computed; float32: values rounded to single precision
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES, Access.DERIVATIVES})

@@ -51,17 +51,17 @@ NETWORKS = {"relu": "relu", "sigmoid": "logistic"}
 class Threshold(Task):
     """Units with a high threshold under an unknown polynomial, such as unions of halfspaces."""
 
-    D: int = 5
-    m: int = 5
-    t: float = 2.5
+    D: int = 5  # inputs
+    m: int = 5  # units
+    t: float = 2.5  # threshold of every unit: X_i = u(⟨w_i, x⟩ - t)
     N: int = 1_000_000  # samples granted
-    activation: str = "step"
-    polynomial: str = "or"
-    weights: str = "orthonormal"
-    kappa: float = 8.0  # largest condition of random weights
-    coefficients: str = "ones"
-    mixing: float = 1.0  # size of pair coefficients
-    rate: float = 1.0  # of exponential and cosh units
+    activation: str = "step"  # unit u of a = ⟨w, x⟩ - t: step (0 or 1), relu, sigmoid, exponential e^{ρa}, abs, cosh ρa
+    polynomial: str = "or"  # or: any; intersection: none; linear: sum; pairs, monotone: + products; no-linear: products
+    weights: str = "orthonormal"  # orthonormal; mild: nearly so; random: condition ≤ κ; blocks: indicators of inputs
+    kappa: float = 8.0  # κ, the largest condition number of random weights
+    coefficients: str = "ones"  # linear coefficients c_i of the polynomial; ones: all 1; free: uniform in [0.5, 2]
+    mixing: float = 1.0  # coefficients of products are uniform in ±mixing (pairs) or in [0, mixing] (monotone)
+    rate: float = 1.0  # ρ of exponential and cosh units
 
     version: ClassVar[int] = 1
     metrics: ClassVar[dict[str, str]] = {

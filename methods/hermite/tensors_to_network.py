@@ -33,11 +33,11 @@ HELD = 10  # one row in so many takes no part
 class HermitePipeline:
     """Stages 1 to 4; the second is what a method adds to them."""
 
-    order: int = 1  # l: W^{⊙l} has full rank
-    moments: str = "samples"  # or "exact"
-    control: int = PRINTED  # degree of the regression before moments are taken
-    signs: str = "printed"  # or "midpoint"
-    N: int | None = None  # samples; all that are granted
+    order: int = 1  # l for which W^{⊙l} has full rank, up to 3; enough for C(D+l-1, l) units
+    moments: str = "samples"  # source of Hermite coefficients; samples: means over them; exact: asked of the oracle
+    control: int = PRINTED  # degree of the regression taken off values before their moments; -1: none
+    signs: str = "printed"  # printed: as z_i in T_1 = Σ z_i a_i w_i; midpoint: as z_i - Φ(b_i) + 1/2, also for m > D
+    N: int | None = None  # samples, a tenth of them held out; default: what is granted, or a million
 
     version: ClassVar[int] = 1
 

@@ -29,17 +29,17 @@ REFINEMENTS = ("sgd", "gn", "none")
 class HessianPipeline:
     """Stages 1 to 5; the third is what a method adds to them."""
 
-    derivatives: str = "differences"  # or "exact", from the oracle
-    stencil: str = "thesis"  # or "symmetric", half the queries
-    h: float = 1e-2
-    hessian_count: int | None = None  # ⌈m ln D⌉, at least m
-    h_dir: float = 1e-2
-    shift_limit: float | None = None  # 0.6 for tanh
-    refine: str = "sgd"  # or "gn", "none"
-    refine_samples: int | None = None  # m D² for sgd, 5 m for gn at least 20 D
-    refine_lr: float = 1e-3
-    refine_batch: int = 64
-    refine_epochs: int = 100
+    derivatives: str = "differences"  # differences: by central differences of queries; exact: asked of the oracle
+    stencil: str = "thesis"  # differences of a Hessian; thesis: 2D² + 1 queries; symmetric: D² + D + 1
+    h: float = 1e-2  # step of the differences that make Hessians; unused where these are exact
+    hessian_count: int | None = None  # number of Hessians, at Gaussian points; default: ⌈m ln D⌉, at least m
+    h_dir: float = 1e-2  # step of the differences along directions, at 0, that tell signs and shifts
+    shift_limit: float | None = None  # bound on first shifts; default: 0.6 for tanh, 1.3 for logistic, 0.7 for erf
+    refine: str = "sgd"  # fit of the shifts to samples; sgd: stochastic gradients; gn: Gauss-Newton; none: no fit
+    refine_samples: int | None = None  # samples, or what is granted; default: m D² for sgd, max(5 m, 20 D) for gn
+    refine_lr: float = 1e-3  # constant rate of refine=sgd
+    refine_batch: int = 64  # samples of a step of refine=sgd
+    refine_epochs: int = 100  # passes of refine=sgd over the samples, at most
 
     version: ClassVar[int] = 1
 
