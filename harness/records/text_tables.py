@@ -20,7 +20,7 @@ COLUMNS = (
     "task", "method", "identified", "error", "bias_error", "output_error", "seconds", "queries", "samples", "status",
 )  # fmt: skip
 IMPORTANCE = (
-    "task", "method", "identified", "error", "seconds", "device", "budget", "status", "queries", "samples",
+    "task", "method", "identified", "error", "seconds", "status", "device", "budget", "queries", "samples",
     "output_error", "bias_error",
 )  # fmt: skip
 # Who before what, whether, how exactly, how fast: a narrow terminal drops from the end, what is not named here first.
