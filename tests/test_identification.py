@@ -1,6 +1,8 @@
 """`paramid.identify`: somebody's own function, counted to the row."""
 
+import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,8 +11,10 @@ import torch
 
 import paramid
 from paramid.contracts import plugins
+from paramid.contracts.controls import Truth
+from paramid.methods.sphere_lm import SphereLM
 from paramid.oracle.black_box import BadFunction, BlackBox
-from paramid.running.identify import residual_of
+from paramid.running.attempts import residual_of
 
 plugins.add_plugin(Path(__file__).with_name("misbehaving.py"))
 
@@ -152,3 +156,127 @@ def test_a_method_that_declines_says_why() -> None:
     found = paramid.identify(Watched(), inputs=6, neurons=16)
     assert found.status is paramid.Status.DECLINED
     assert "exceed" in found.reason
+
+
+def computed_in_single(x: np.ndarray) -> np.ndarray:
+    return np.tanh(x.astype(np.float32) @ W.astype(np.float32) + TAU.astype(np.float32)).sum(1)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_float32_is_seen_in_values_and_types(dtype: type) -> None:
+    found = paramid.identify(lambda x: computed_in_single(x).astype(dtype), inputs=6, neurons=4)
+    assert (found.status, found.precision) == (paramid.Status.FINISHED, "float32")
+    assert paramid.judge((W, TAU), found.network)["weight_error"] < 1e-5
+    assert found.good
+
+
+@pytest.mark.parametrize(
+    ("f", "precision", "seen"),
+    [(Watched(), None, "float64"), (Watched(), "float32", "float32"), (computed_in_single, "float64", "float64")],
+)
+def test_a_precision_that_is_told_is_believed(f: Callable[..., object], precision: str | None, seen: str) -> None:
+    assert paramid.identify(f, inputs=6, neurons=4, precision=precision).precision == seen
+
+
+@pytest.mark.parametrize("activation", ["tanh", "logistic", "erf", "softplus"])
+def test_neurons_and_activation_are_found_out(activation: str) -> None:
+    network = paramid.Network.shallow(torch.from_numpy(W), torch.from_numpy(TAU), activation)
+    seen = 0
+
+    def f(x: np.ndarray) -> torch.Tensor:
+        nonlocal seen
+        seen += len(x)
+        return network(torch.from_numpy(x))
+
+    found = paramid.identify(f, inputs=6, neurons=None, activation="auto")
+    assert found.network is not None
+    assert found.network.activations[0] == activation
+    assert paramid.judge(network, found.network)["exact"] == 1
+    assert seen == found.queries
+
+
+def test_a_call_gets_a_batch_and_progress_hears_of_it() -> None:
+    sizes: list[int] = []
+    told: list[int] = []
+
+    def f(x: np.ndarray) -> np.ndarray:
+        sizes.append(len(x))
+        return Watched()(x)
+
+    found = paramid.identify(f, inputs=6, neurons=4, batch=7, progress=lambda rows, seconds: told.append(rows))
+    assert found.good
+    assert max(sizes) == 7
+    assert told == list(np.cumsum(sizes))
+
+
+class Slow:
+    """Takes a second after so many rows, as far as the clock can tell."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+        self.rows, self.after = 0, after
+        monkeypatch.setattr("paramid.oracle.black_box.time.perf_counter", lambda: 1.0 if self.rows > after else 0.0)
+
+    def __call__(self, x: np.ndarray) -> np.ndarray:
+        self.rows += len(x)
+        return Watched()(x)
+
+
+@pytest.mark.parametrize(("method", "after"), [("sphere-lm", 500), ("sgd:N=900,steps=9", 300), ("sphere-lm", 0)])
+def test_no_row_is_asked_after_the_time_limit(monkeypatch: pytest.MonkeyPatch, method: str, after: int) -> None:
+    f = Slow(monkeypatch, after)
+    found = paramid.identify(f, inputs=6, neurons=4, method=method, time_limit=0.5, batch=100)
+    assert found.status is paramid.Status.TIMED_OUT
+    assert "time limit passed" in found.reason
+    assert after < f.rows == found.queries + found.samples <= after + 104
+    assert min(found.queries, found.samples) >= 0
+
+
+def test_claims_before_the_time_limit_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = paramid.identify(Slow(monkeypatch, 500), inputs=6, neurons=4, time_limit=0.5, batch=50)
+    assert found.status is paramid.Status.TIMED_OUT
+    assert [type(claim).__name__ for claim in found.claims][:2] == ["Subspace", "Directions"]
+
+
+def test_a_stop_by_the_user_leaves() -> None:
+    def f(x: np.ndarray) -> np.ndarray:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        paramid.identify(f, inputs=6, neurons=4)
+
+
+@pytest.mark.parametrize("method", [SphereLM, SphereLM(rows=1.5)])
+def test_a_method_may_be_a_class_or_an_instance(method: object) -> None:
+    assert paramid.identify(Watched(), inputs=6, neurons=4, method=method).good
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"method": Truth}, "Truth is a control"),
+        ({"method": 3}, "method is a int without access, declines, identify; a name, a class or an instance"),
+        ({"method": dict}, "method is a dict without access"),
+        ({"method": SphereLM(derivatives="exact")}, "SphereLM needs derivatives"),
+        ({"time_limit": 0}, "time_limit is 0; a positive number of seconds was wanted"),
+        ({"time_limit": float("nan")}, "time_limit is nan"),
+        ({"time_limit": "soon"}, "time_limit is 'soon'; a positive number"),
+        ({"batch": 0}, "batch is 0; a whole number from 1 was wanted"),
+        ({"progress": "yes"}, "progress is 'yes'; True, False or a function"),
+        ({"precision": "float16"}, "precision is 'float16'; float64 or float32 was wanted"),
+    ],
+)
+def test_more_options_without_sense_are_refused(options: dict[str, object], said: str) -> None:
+    with pytest.raises(paramid.UsageError, match=said):
+        paramid.identify(Watched(), inputs=6, neurons=4, **{**options})
+
+
+def test_what_was_found_fits_on_a_few_lines() -> None:
+    found = paramid.identify(Watched(), inputs=6, neurons=4)
+    assert re.fullmatch(
+        r"Found\(FINISHED: tanh network 6-4-1, residual .*; 1,827 queries, 0 samples, .* s\)", repr(found)
+    )
+    crowded = replace(found, obstacles=("a", "b", "c", "d", "e"), reason="why", network=None)
+    assert repr(crowded).splitlines()[1:] == [
+        "  reason: why", "  obstacle: a", "  obstacle: b", "  obstacle: c", "  and 2 more obstacles)",
+    ]  # fmt: skip
+    assert "tensor" not in repr(found) + repr(crowded)

@@ -1,7 +1,10 @@
-"""A function of somebody's own as a teacher."""
+"""A function of somebody's own as a teacher: asked in batches, within a time, and its precision seen in its values."""
 
 from __future__ import annotations
 
+import math
+import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,29 +17,65 @@ from paramid.words.spec import Access, Spec
 
 TRIED, COMPARED = 4, 1000  # rows: asked for twice before the start, and compared at the end
 GRANTED = frozenset({Access.QUERIES, Access.SAMPLES})
+DROWNED = 0.1  # of the values' size: more noise leaves no function
+OFTEN = 0.1  # seconds between two states of the line on a terminal
+
+Progress = Callable[[int, float], object]
 
 
 class BadFunction(ValueError):
     """The callable given to `identify` did not do what a function does."""
 
 
-def precision_of(f: object) -> str:
-    """What a module computes in, by its parameters; a function is believed to compute in float64."""
+class NoisyFunction(Exception):
+    """The callable gives other values for the same rows, off by a small noise."""
+
+
+class TimeIsUp(Exception):
+    """The time for asking f has passed."""
+
+
+def precision_of(f: object) -> str | None:
+    """What a module computes in, by its parameters; None for what has none."""
     example = next(f.parameters(), None) if isinstance(f, torch.nn.Module) else None
-    return "float64" if example is None or example.dtype == torch.float64 else "float32"
+    if example is None:
+        return None
+    return "float64" if example.dtype == torch.float64 else "float32"
+
+
+def terminal_line(rows: int, seconds: float) -> None:
+    """Rows and seconds on one line of stderr that is written over, where that is a terminal."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\rparamid: {rows:,} rows, {seconds:.0f} s ")
+        sys.stderr.flush()
 
 
 class BlackBox:
-    """A caller's function as a teacher: counted, and checked at every call."""
+    """A caller's function as a teacher: counted, and checked at every call.
 
-    def __init__(self, f: Callable[..., Any], spec: Spec) -> None:
+    At most `batch` rows are handed over at a time. `progress(rows, seconds)` is called after each; True writes a line
+    on a terminal. After `deadline`, a moment of `time.perf_counter`, a call raises `TimeIsUp`.
+    """
+
+    def __init__(
+        self, f: Callable[..., Any], spec: Spec, *, batch: int | None = None, progress: bool | Progress = False
+    ) -> None:
         if not callable(f):
             raise BadFunction(f"f is a {type(f).__name__}; a callable was wanted")
         self._f, self._spec, self.rows = f, spec, 0
+        self._batch, self._progress = batch, terminal_line if progress is True else progress or None
+        self._began, self._told, self.deadline = time.perf_counter(), -math.inf, math.inf
         self._example = next(f.parameters(), None) if isinstance(f, torch.nn.Module) else None
+        self.precision = precision_of(f) or "float64"
 
     def __call__(self, x: Tensor) -> Tensor:
         """The values, (rows, outputs) in float64."""
+        return torch.cat([self._asked(rows) for rows in x.split(self._batch or max(1, len(x)))])
+
+    def _asked(self, x: Tensor) -> Tensor:
+        """The values of one call of f."""
+        if time.perf_counter() > self.deadline:
+            raise TimeIsUp(f"the time limit passed after {self.rows:,} rows")
         self.rows += len(x)
         try:
             given = self._f(self._handed(x))
@@ -48,16 +87,40 @@ class BlackBox:
             raise BadFunction(f"f gave shape {tuple(y.shape)} for {len(x)} rows; {wanted[0]} was wanted")
         if not bool(torch.isfinite(y).all()):
             raise BadFunction(f"f gave {int((~torch.isfinite(y)).sum())} non-finite values for {len(x)} rows")
+        self._report()
         return y.reshape(len(x), self._spec.outputs)
 
+    def _report(self) -> None:
+        now = time.perf_counter()
+        if self._progress and (self._progress is not terminal_line or now - self._told > OFTEN):
+            self._told = now
+            self._progress(self.rows, now - self._began)
+
+    def clear_line(self) -> None:
+        """Take the line on a terminal away."""
+        if self._progress is terminal_line and sys.stderr.isatty():
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()
+
     def check_deterministic(self, seed: int) -> None:
-        """Ask for the same few rows twice: a BadFunction where the values differ."""
+        """Ask for the same few rows twice, and see the precision of the values.
+
+        Raises NoisyFunction where they differ a little, BadFunction where they have nothing in common.
+        """
         x = self._inputs(seed, "try", TRIED)
         first, second = self(x), self(x)
         if not torch.equal(first, second):
-            raise BadFunction(
-                f"f is not deterministic: the same rows differ by {float((first - second).abs().max()):.1e}"
+            apart = first - second
+            told = f"f is not deterministic: the same rows differ by {float(apart.abs().max()):.1e}"
+            sigma, size = float(apart.square().mean().sqrt()) / math.sqrt(2), float(first.abs().max())
+            if sigma > DROWNED * size:
+                raise BadFunction(told)
+            raise NoisyFunction(
+                f"{told}, noise of about {sigma:.0e} on every value, {sigma / size:.0e} of the largest; try f without "
+                "what is random in it (dropout, an unseeded generator), or a mean of many calls at every input"
             )
+        if precision_of(self._f) is None and bool((first.float().double() == first).all()):
+            self.precision = "float32"  # of float64 values one in 2^29 is whole in float32
 
     def fresh_inputs(self, seed: int) -> Tensor:
         """Rows that no method has seen, to compare a network with the function at."""

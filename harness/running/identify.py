@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from numbers import Real
 from typing import Any
-
-import torch
 
 from paramid.contracts import registry
 from paramid.contracts.controls import Control
-from paramid.contracts.method import Method, Run
-from paramid.judging.claim_scores import accept
-from paramid.judging.metrics import Unjudgeable
+from paramid.contracts.method import Method
 from paramid.judging.obstacles import obstacles
-from paramid.judging.output_errors import score_outputs
-from paramid.oracle.black_box import GRANTED, BlackBox, precision_of
-from paramid.oracle.counting import CountingOracle
-from paramid.running.error_statuses import ending
+from paramid.oracle.black_box import GRANTED, BlackBox, NoisyFunction, Progress, TimeIsUp
+from paramid.running.attempts import SMALL, Attempts
 from paramid.words import activations
 from paramid.words.claims import Claim
 from paramid.words.naming import UsageError, whole
@@ -26,8 +22,10 @@ from paramid.words.network import Network
 from paramid.words.spec import Spec
 from paramid.words.status import Status
 
+AUTO = "auto"
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Found:
     """What came of it. `queries + samples` is the number of rows that `f` saw, all checks included."""
 
@@ -40,84 +38,153 @@ class Found:
     seconds: float
     obstacles: tuple[str, ...]  # what of the network found cannot be seen in its values: equal, dead, mirrored neurons
     residual: float  # max |f - network| over max |f| on fresh inputs; NaN without a network
+    precision: str = "float64"  # what f was believed to compute in
+
+    @property
+    def good(self) -> bool:
+        """Whether the method finished with a network whose residual is at most 0.001."""
+        return self.status is Status.FINISHED and self.network is not None and self.residual <= SMALL
+
+    def __repr__(self) -> str:
+        """A few lines without any tensor."""
+        found = "no network"
+        if self.network is not None:
+            shape = "-".join(map(str, (self.network.inputs, *self.network.widths, self.network.outputs)))
+            found = f"{self.network.activations[0]} network {shape}, residual {self.residual:.1e}"
+        spent = f"{self.queries:,} queries, {self.samples:,} samples, {self.seconds:.2f} s"
+        lines = [f"Found({self.status.name}: {found}; {spent}"]
+        lines += [f"  reason: {self.reason}"] if self.reason else []
+        lines += [f"  obstacle: {told}" for told in self.obstacles[:3]]
+        lines += [f"  and {len(self.obstacles) - 3} more obstacles"] if len(self.obstacles) > 3 else []
+        return "\n".join(lines) + ")"
 
 
 def identify(
     f: Callable[..., Any],
     *,
     inputs: int,
-    neurons: int | Sequence[int] | None,
+    neurons: int | Sequence[int | None] | None,
     outputs: int = 1,
     activation: str = "tanh",
     outer: str = "ones",
     norms: str | None = None,
     output_bias: str | None = None,
     shift: float = 0.5,
-    method: str = "sphere-lm",
+    method: str | type[Method] | Method = "sphere-lm",
     seed: int = 0,
     query_limit: int | None = None,
+    time_limit: float | None = None,
+    batch: int | None = None,
+    precision: str | None = None,
+    progress: bool | Progress = False,
 ) -> Found:
     """Recover the parameters of `f`, believed to be a network with these hidden widths.
 
     `f` gets a float64 array (rows, inputs), or a tensor where it is a `torch.nn.Module`, and returns (rows,),
     (rows, 1) or (rows, outputs). With `outer="ones"` outer weights are 1, weight vectors have length 1 and there is no
-    output bias, unless `norms` and `output_bias` say otherwise; with `outer="free"` all are free.
+    output bias, unless `norms` and `output_bias` say otherwise; with `outer="free"` all are free. `neurons=None` finds
+    the width out, `activation="auto"` tries the smooth activations in turn. `method` is a name, a class or an instance.
+
+    Values that are all whole in float32 are believed to be computed in it, unless `precision` says otherwise. A call
+    of `f` gets at most `batch` rows, `progress(rows, seconds)` follows each, and none begins `time_limit` seconds
+    after the start. Where the method gives up, the reason says which assumption failed by a test, and what to try.
     """
-    widths = tuple(neurons) if isinstance(neurons, Iterable) else (neurons,)
     seed = whole("seed", seed)
     query_limit = None if query_limit is None else whole("query_limit", query_limit, 1)
+    batch = None if batch is None else whole("batch", batch, 1)
+    time_limit = None if time_limit is None else seconds_of(time_limit)
+    if not (isinstance(progress, bool) or callable(progress)):
+        raise UsageError(f"progress is {progress!r}; True, False or a function of rows and seconds was wanted")
+    spec = spec_of(inputs, neurons, outputs, activation, outer, norms, output_bias, shift, precision)
+    chosen = chosen_method(method)
+    box = BlackBox(f, spec, batch=batch, progress=progress)
+    if time_limit is not None:
+        box.deadline = time.perf_counter() + time_limit
     try:
-        spec = Spec(
+        box.check_deterministic(seed)
+    except (NoisyFunction, TimeIsUp) as error:
+        status = Status.GAVE_UP if isinstance(error, NoisyFunction) else Status.TIMED_OUT
+        return Found(None, status, str(error), (), box.rows, 0, 0.0, (), float("nan"))
+    spec = replace(spec, precision=precision or box.precision)
+    try:
+        return found(Attempts(chosen, box, seed, query_limit), spec, None if activation == AUTO else activation)
+    finally:
+        box.clear_line()
+
+
+def found(attempts: Attempts, spec: Spec, activation: str | None) -> Found:
+    """What the attempts come to, with the reason where they fail."""
+    begin = time.perf_counter()
+    made = attempts.make(spec) if activation else attempts.in_turn(spec)
+    reason = made.reason
+    lost = made.status is Status.FINISHED and made.network is not None and not made.residual <= SMALL
+    if (made.status in (Status.DECLINED, Status.GAVE_UP) or lost) and (misfit := attempts.diagnosis(made, activation)):
+        reason = f"{misfit} ({reason or f'residual {made.residual:.0e}'})"
+    network = made.network
+    return Found(
+        network,
+        made.status,
+        reason,
+        made.claims,
+        attempts.box.rows - attempts.samples,
+        attempts.samples,
+        time.perf_counter() - begin,
+        obstacles(network) if network is not None else (),
+        made.residual,
+        spec.precision,
+    )
+
+
+def spec_of(
+    inputs: int,
+    neurons: int | Sequence[int | None] | None,
+    outputs: int,
+    activation: str,
+    outer: str,
+    norms: str | None,
+    output_bias: str | None,
+    shift: float,
+    precision: str | None,
+) -> Spec:
+    """What methods are told; a UsageError names what cannot be meant."""
+    widths = tuple(neurons) if isinstance(neurons, Iterable) else (neurons,)
+    try:
+        name = "tanh" if activation == AUTO else activations.activation(activation).name
+        return Spec(
             inputs=whole("inputs", inputs, 1),
             widths=tuple(None if width is None else whole("neurons", width, 1) for width in widths),
             outputs=whole("outputs", outputs, 1),
-            activations=(activations.activation(activation).name,) * len(widths) + ("identity",),
+            activations=(name,) * len(widths) + ("identity",),
             outer=outer,
             norms=norms or ("unit" if outer == "ones" else "free"),
             output_bias=output_bias or ("zero" if outer == "ones" else "free"),
             shift=shift,
-            precision=precision_of(f),
+            precision=precision or "float64",
         )
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from error
-    chosen = registry.method(method)
-    if isinstance(chosen, Control):
-        raise UsageError(f"{method} is a control: it needs the teacher itself")
-    if missing := chosen.access - GRANTED:
-        raise UsageError(f"{method} needs {', '.join(sorted(a.value for a in missing))}; f grants queries and samples")
-    box = BlackBox(f, spec)
-    box.check_deterministic(seed)
-    if reason := chosen.declines(spec):
-        return Found(None, Status.DECLINED, reason, (), box.rows, 0, 0.0, (), float("nan"))
-    cpu = torch.device("cpu")
-    oracle = CountingOracle(box, spec, access=chosen.access, seed=seed, device=cpu, query_limit=query_limit)
-    begin = time.perf_counter()
-    claims, status, reason = collect_claims(chosen, oracle, seed)
-    seconds = time.perf_counter() - begin
-    network = next((c for c in reversed(claims) if isinstance(c, Network)), None)
-    residual = residual_of(network, box, seed) if network is not None else float("nan")
-    samples = oracle.usage.samples
-    named = obstacles(network) if network is not None else ()
-    return Found(network, status, reason, tuple(claims), box.rows - samples, samples, seconds, named, residual)
 
 
-def residual_of(network: Network, box: BlackBox, seed: int) -> float:
-    """The relative output error of a network on fresh inputs."""
-    theirs = network.to("cpu", torch.float64)
-    return score_outputs(box, theirs, [box.fresh_inputs(seed)])["output_error_relative"]
+def seconds_of(value: object) -> float:
+    """A time limit in seconds."""
+    if isinstance(value, Real) and 0 < float(value) < math.inf:
+        return float(value)
+    raise UsageError(f"time_limit is {value!r}; a positive number of seconds was wanted")
 
 
-def collect_claims(method: Method, oracle: CountingOracle, seed: int) -> tuple[list[Claim], Status, str]:
-    """The claims until the method ends, and how it ended; what it raises of its own leaves."""
-    claims: list[Claim] = []
+def chosen_method(method: object) -> Method:
+    """The method of a name, of a class with its defaults, or as it is; it works on queries and samples alone."""
+    name = method if isinstance(method, str) else (method if isinstance(method, type) else type(method)).__name__
     try:
-        for claim in method.identify(oracle, Run.seeded(seed)):
-            claims.append(accept(claim, oracle.spec)[0])
-    except Unjudgeable as error:
-        return claims, Status.MALFORMED_CLAIM, str(error)
-    except Exception as error:
-        status, reason = ending(error)
-        if status is Status.RAISED:
-            raise
-        return claims, status, reason
-    return claims, Status.FINISHED if claims else Status.NO_ANSWER, ""
+        made: Any = (
+            registry.method(method) if isinstance(method, str) else method() if isinstance(method, type) else method
+        )
+    except TypeError as error:
+        raise UsageError(f"{name} cannot be made without options: {error}; an instance was wanted") from error
+    if isinstance(made, Control):
+        raise UsageError(f"{name} is a control: it needs the teacher itself")
+    if lacking := [part for part in ("access", "declines", "identify") if not hasattr(made, part)]:
+        raise UsageError(f"method is a {name} without {', '.join(lacking)}; a name, a class or an instance was wanted")
+    if missing := made.access - GRANTED:
+        raise UsageError(f"{name} needs {', '.join(sorted(a.value for a in missing))}; f grants queries and samples")
+    return made
