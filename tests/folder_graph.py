@@ -30,7 +30,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "pictures": ("words", "records"),
     "board": ("words", "judging", "contracts", "records", "statistics", "pictures"),
     "authoring": ("words", "oracle", "judging", "contracts", "running"),
-    "commands": ("words", "contracts", "records", "running", "statistics", "pictures", "board", "authoring"),
+    "commands": ("words", "oracle", "contracts", "records", "running", "statistics", "pictures", "board", "authoring"),
 }
 Arrows = dict[tuple[str, str], list[tuple[str, str]]]  # folders -> the files and what they import
 
