@@ -201,3 +201,11 @@ def test_activations_are_sorted_by_their_growth() -> None:
     assert {"tanh", "logistic", "erf"} <= set(far_field.growing("bounded"))
     assert "softplus" in far_field.growing("linear")
     assert not {"relu", "square", "identity"} & set(far_field.identifiable())
+
+
+@pytest.mark.parametrize(("limit", "named"), [(260, False), (700, False), (1000, False), (3000, True)])
+def test_tests_keep_within_what_the_query_limit_leaves(limit: int, named: bool) -> None:
+    found = paramid.identify(of(np.tanh), inputs=D, neurons=5, query_limit=limit)
+    assert found.network is None
+    assert found.queries <= limit + 8  # the rows asked twice before the start
+    assert ("try neurons=4" in found.reason) is named
