@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from paramid.contracts.registry import method as method
     from paramid.contracts.registry import task as task
     from paramid.contracts.task import Task as Task
+    from paramid.identifying.black_box import BadFunction as BadFunction
+    from paramid.identifying.identify import Found as Found
+    from paramid.identifying.identify import identify as identify
     from paramid.judging.judge import judge as judge
     from paramid.judging.metrics import Metrics as Metrics
     from paramid.judging.metrics import Unjudgeable as Unjudgeable
     from paramid.judging.obstacles import obstacles as obstacles
-    from paramid.oracle.black_box import BadFunction as BadFunction
     from paramid.oracle.protocol import AccessRefused as AccessRefused
     from paramid.oracle.protocol import BudgetSpent as BudgetSpent
     from paramid.oracle.protocol import Oracle as Oracle
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
     from paramid.records.frames import load as load
     from paramid.records.record import Record as Record
     from paramid.running.compare import compare as compare
-    from paramid.running.identify import Found as Found
-    from paramid.running.identify import identify as identify
     from paramid.running.run import run as run
     from paramid.words.activations import Activation as Activation
     from paramid.words.activations import activation as activation
@@ -61,14 +61,14 @@ EXPORTS = {
     "Access": "words.spec",
     "AccessRefused": "oracle.protocol",
     "Activation": "words.activations",
-    "BadFunction": "oracle.black_box",
+    "BadFunction": "identifying.black_box",
     "BudgetSpent": "oracle.protocol",
     "Checked": "authoring.check",
     "Claim": "words.claims",
     "DenseNet": "words.densenet",
     "Directions": "words.claims",
     "EntangledWeights": "words.claims",
-    "Found": "running.identify",
+    "Found": "identifying.identify",
     "Function": "words.claims",
     "GiveUp": "contracts.method",
     "Gram": "words.claims",
@@ -95,7 +95,7 @@ EXPORTS = {
     "add_plugin": "contracts.plugins",
     "check": "authoring.check",
     "compare": "running.compare",
-    "identify": "running.identify",
+    "identify": "identifying.identify",
     "judge": "judging.judge",
     "load": "records.frames",
     "method": "contracts.registry",

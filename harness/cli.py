@@ -17,21 +17,18 @@ from paramid.commands import (
     FAILED,
     STOPPED,
     USAGE,
-    board,
     check,
     compare,
     identify,
     listing,
     new,
     plot,
-    publish,
     regress,
     run,
     show,
-    submit,
     table,
-    verify,
 )
+from paramid.commands.publishing import board, publish, submit, verify
 from paramid.contracts import plugins, registry
 from paramid.contracts.plugins import PluginError
 from paramid.records.store import StoreError

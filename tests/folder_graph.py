@@ -26,11 +26,15 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "methods": ("words", "oracle.protocol", "oracle.samples", "contracts.method"),
     "records": ("words", "judging", "contracts"),
     "running": ("words", "oracle", "judging", "contracts", "records"),
+    "identifying": ("words", "oracle", "judging", "contracts", "running"),
     "statistics": ("words", "contracts", "records", "running"),
     "pictures": ("words", "records"),
     "board": ("words", "judging", "contracts", "records", "statistics", "pictures"),
     "authoring": ("words", "oracle", "judging", "contracts", "running"),
-    "commands": ("words", "oracle", "contracts", "records", "running", "statistics", "pictures", "board", "authoring"),
+    "commands": (
+        *("words", "contracts", "records", "running", "identifying"),
+        *("statistics", "pictures", "board", "authoring"),
+    ),
 }
 Arrows = dict[tuple[str, str], list[tuple[str, str]]]  # folders -> the files and what they import
 

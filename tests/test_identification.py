@@ -12,9 +12,9 @@ import torch
 import paramid
 from paramid.contracts import plugins
 from paramid.contracts.controls import Truth
+from paramid.identifying.attempts import residual_of
+from paramid.identifying.black_box import BadFunction, BlackBox
 from paramid.methods.sphere_lm import SphereLM
-from paramid.oracle.black_box import BadFunction, BlackBox
-from paramid.running.attempts import residual_of
 
 plugins.add_plugin(Path(__file__).with_name("misbehaving.py"))
 
@@ -214,7 +214,9 @@ class Slow:
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
         self.rows, self.after = 0, after
-        monkeypatch.setattr("paramid.oracle.black_box.time.perf_counter", lambda: 1.0 if self.rows > after else 0.0)
+        monkeypatch.setattr(
+            "paramid.identifying.black_box.time.perf_counter", lambda: 1.0 if self.rows > after else 0.0
+        )
 
     def __call__(self, x: np.ndarray) -> np.ndarray:
         self.rows += len(x)

@@ -8,10 +8,10 @@ import pytest
 import torch
 
 import paramid
-from paramid.oracle import far_field, hessian_span, measurements
-from paramid.oracle.black_box import BlackBox
-from paramid.oracle.examined import Examined
-from paramid.oracle.misfits import examine
+from paramid.identifying import far_field, hessian_span, measurements
+from paramid.identifying.black_box import BlackBox
+from paramid.identifying.examined import Examined
+from paramid.identifying.misfits import examine
 from paramid.oracle.protocol import BudgetSpent
 
 RNG = np.random.default_rng(5)

@@ -16,7 +16,7 @@ from paramid.commands.arguments import warn
 from paramid.words.naming import UsageError
 
 if TYPE_CHECKING:
-    from paramid.running.identify import Found
+    from paramid.identifying.identify import Found
 
 EXAMPLE = "paramid identify model.py:f --inputs 8 --neurons 5 --activation tanh --outer free --out found.npz"
 TAKEN = (
@@ -49,9 +49,9 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
-    from paramid.oracle.black_box import BadFunction
-    from paramid.oracle.model_files import opened
-    from paramid.running.identify import AUTO, identify
+    from paramid.identifying.black_box import BadFunction
+    from paramid.identifying.identify import AUTO, identify
+    from paramid.identifying.model_files import opened
 
     if options.out is not None and (options.out.is_dir() or not options.out.absolute().parent.is_dir()):
         raise UsageError(f"--out is {options.out}; a file in a folder that is there was wanted")

@@ -12,9 +12,9 @@ from typing import Any
 from paramid.contracts import registry
 from paramid.contracts.controls import Control
 from paramid.contracts.method import Method
+from paramid.identifying.attempts import SMALL, Attempts
+from paramid.identifying.black_box import GRANTED, BlackBox, NoisyFunction, Progress, TimeIsUp
 from paramid.judging.obstacles import obstacles
-from paramid.oracle.black_box import GRANTED, BlackBox, NoisyFunction, Progress, TimeIsUp
-from paramid.running.attempts import SMALL, Attempts
 from paramid.words import activations
 from paramid.words.claims import Claim
 from paramid.words.naming import UsageError, whole

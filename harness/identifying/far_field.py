@@ -13,7 +13,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
-from paramid.oracle import measurements
+from paramid.identifying import measurements
 from paramid.words.activations import ACTIVATIONS, Activation
 from paramid.words.spec import Spec
 

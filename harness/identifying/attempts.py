@@ -11,14 +11,14 @@ import torch
 from torch import Tensor
 
 from paramid.contracts.method import Method, Run
+from paramid.identifying import far_field
+from paramid.identifying.black_box import BadFunction, BlackBox, TimeIsUp
+from paramid.identifying.examined import Examined
+from paramid.identifying.misfits import examine
 from paramid.judging.claim_scores import accept
 from paramid.judging.metrics import Unjudgeable
 from paramid.judging.output_errors import score_outputs
-from paramid.oracle import far_field
-from paramid.oracle.black_box import BadFunction, BlackBox, TimeIsUp
 from paramid.oracle.counting import CountingOracle
-from paramid.oracle.examined import Examined
-from paramid.oracle.misfits import examine
 from paramid.oracle.protocol import BudgetSpent
 from paramid.running.error_statuses import ending
 from paramid.words.claims import Claim

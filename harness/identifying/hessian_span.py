@@ -13,7 +13,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
-from paramid.oracle.examined import Examined
+from paramid.identifying.examined import Examined
 
 MOST = 300_000  # rows
 CONVINCING = 30.0  # a gap of singular values

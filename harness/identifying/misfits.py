@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import warnings
 
-from paramid.oracle import far_field, hessian_span, measurements
-from paramid.oracle.black_box import BadFunction
-from paramid.oracle.examined import LINES, POINTS, Examined
+from paramid.identifying import far_field, hessian_span, measurements
+from paramid.identifying.black_box import BadFunction
+from paramid.identifying.examined import LINES, POINTS, Examined
 from paramid.oracle.protocol import BudgetSpent
 
 LABELS = 32  # values in all: more are no labels

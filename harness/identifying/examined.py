@@ -8,7 +8,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from paramid.oracle import measurements
+from paramid.identifying import measurements
 from paramid.words import random_streams
 from paramid.words.activations import ACTIVATIONS, Activation
 from paramid.words.spec import Spec
