@@ -19,6 +19,7 @@ from paramid.commands import (
     USAGE,
     check,
     compare,
+    describe,
     identify,
     listing,
     new,
@@ -36,6 +37,7 @@ from paramid.words.naming import UsageError
 
 COMMANDS: dict[str, ModuleType] = {
     "list": listing,
+    "describe": describe,
     "run": run,
     "compare": compare,
     "identify": identify,

@@ -1,24 +1,43 @@
 """What there is, and what each needs."""
 
+from __future__ import annotations
+
 import argparse
+from typing import TYPE_CHECKING
 
 from paramid.commands import DONE, Add
 from paramid.contracts import descriptions, registry
 from paramid.running import suites
+from paramid.words.naming import UsageError
 
-EXAMPLE = "paramid list methods"
+if TYPE_CHECKING:
+    from paramid.contracts.controls import Control
+    from paramid.contracts.method import Method
+
+EXAMPLE = """paramid list methods
+paramid list --pairs
+paramid list --pairs --task pyramid:D=8,widths=6-4-3"""
+FITS, NOT = "yes", "-"
 
 
 def arguments(add: Add) -> None:
     """Add the arguments of the command."""
-    add("what", nargs="?", choices=("methods", "tasks", "suites"), help="only these")
+    add("what", nargs="?", choices=("methods", "tasks", "suites"), help="only these (default: all)")
     add("--pairs", action="store_true", help="which method accepts which task, at default options")
+    add("--method", metavar="M", help="with --pairs: before every task, with reasons")
+    add("--task", metavar="T", help="with --pairs: every method before it, with reasons")
 
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
+    if not options.pairs and (options.method or options.task):
+        raise UsageError("--method and --task go with --pairs; `paramid describe NAME` tells of one alone")
     if options.pairs:
-        return list_pairs()
+        if options.method or options.task:
+            list_reasons(options.method, options.task)
+        else:
+            list_pairs()
+        return DONE
     for group in ("methods", "tasks"):
         if options.what in (None, group):
             print(f"{group}:")
@@ -33,14 +52,30 @@ def act(options: argparse.Namespace) -> int:
     return DONE
 
 
-def list_pairs() -> int:
-    """Every method before every task, at default options."""
+def list_pairs() -> None:
+    """A matrix: a row a method, a column a task."""
+    methods, tasks = registry.names("methods"), registry.names("tasks")
+    first = max(map(len, methods))
+    print("  ".join([" " * first, *tasks]).rstrip())
+    for name in methods:
+        marks = (FITS if reason_against(registry.method(name), t) is None else NOT for t in tasks)
+        print("  ".join([name.ljust(first), *(m.ljust(len(t)) for m, t in zip(marks, tasks, strict=True))]).rstrip())
+    print(f"{FITS}: accepts it at default options; {NOT}: declines, and --method M or --task T says why")
+
+
+def list_reasons(method: str | None, task: str | None) -> None:
+    """One method before every task, every method before one task, or one pair; a line each."""
+    methods = [method] if method else list(registry.names("methods"))
+    tasks = [task] if task else list(registry.names("tasks"))
+    named = [(m if task else t, reason_against(registry.method(m), t)) for m in methods for t in tasks]
+    for name, reason in named:
+        print(f"{name:<{max(len(n) for n, _ in named)}}  {'accepts' if reason is None else f'declines: {reason}'}")
+
+
+def reason_against(method: Method | Control, task: str) -> str | None:
+    """Why a method declines a task, or None; a control never does."""
     from paramid.contracts.controls import Control
     from paramid.contracts.task import declined
 
-    for task in registry.names("tasks"):
-        for name in registry.names("methods"):
-            method = registry.method(name)
-            reason = None if isinstance(method, Control) else declined(method, registry.task(task))
-            print(f"{name:<16} {task:<16} {f'declines: {reason}' if reason else 'accepts'}")
-    return DONE
+    configured = registry.task(task)
+    return None if isinstance(method, Control) else declined(method, configured)

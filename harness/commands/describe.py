@@ -1,0 +1,193 @@
+"""A method, task, suite or metric in full: what it is, its options, its needs, its paper, its published results."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shutil
+import textwrap
+from collections.abc import Callable, Iterator
+
+from paramid.commands import DONE, Add
+from paramid.contracts import descriptions, option_docs, registry
+from paramid.judging.metrics import METRICS
+from paramid.records import text_tables
+from paramid.running import suites
+from paramid.words import naming
+from paramid.words.naming import Name, UsageError
+
+EXAMPLE = """paramid describe spm
+paramid describe shallow
+paramid describe quick
+paramid describe weight_error"""
+MOST = 12  # rows of published results
+METRIC = re.compile(r"_\d+$")
+
+
+def arguments(add: Add) -> None:
+    """Add the arguments of the command."""
+    add("name", metavar="NAME", help="of a method, a task, a suite (or its file.toml) or a metric")
+
+
+def act(options: argparse.Namespace) -> int:
+    """Run the command; its exit code."""
+    name = options.name
+    known: dict[str, tuple[set[str], Callable[[str], Iterator[str]]]] = {
+        "method": (set(registry.names("methods")), of_method),
+        "task": (set(registry.names("tasks")), of_task),
+        "suite": (set(suites.suites()) | ({name} if name.endswith(".toml") else set()), of_suite),
+        "metric": (set(metrics()), of_metric),
+    }
+    plain = name if name.endswith(".toml") else Name.parse(name).base
+    numberless = METRIC.sub("", plain)
+    found = [told for names, told in known.values() if {plain, numberless} & names]
+    if not found:
+        near = naming.suggestion(
+            plain, set().union(*(n for n, _ in known.values())), "`paramid list` names what there is"
+        )
+        raise UsageError(f"{name!r} is no method, task, suite or metric; {near}")
+    print("\n\n".join("\n".join(told(plain)) for told in found))
+    return DONE
+
+
+def of_method(name: str) -> Iterator[str]:
+    """A method in full."""
+    yield from _head("methods", name)
+    source = descriptions.read("methods", name)
+    if source and source.access:
+        yield from _wrapped(f"needs: {', '.join(source.access)}")
+    yield from _options("methods", name)
+    rows = _published(lambda method, _: method == name)
+    yield from _results(rows)
+    task = rows[0]["task"] if rows else "shallow:D=10,m=5"
+    yield f"\nexample: paramid run {rows[0]['method'] if rows else name} {task}"
+
+
+def of_task(name: str) -> Iterator[str]:
+    """A task in full."""
+    yield from _head("tasks", name)
+    source = descriptions.read("tasks", name)
+    if source and source.access:
+        yield from _wrapped(f"grants: {', '.join(source.access)}")
+    yield from _options("tasks", name)
+    if own := dict(descriptions.metrics(name)):
+        yield "\nmetrics of its own"
+        for metric, told in own.items():
+            yield from _wrapped(f"{metric}: {told}", "  ")
+    rows = _published(lambda _, task: task == name)
+    yield from _results(rows)
+    yield f"\nexample: paramid run {rows[0]['method'] if rows else 'truth'} {rows[0]['task'] if rows else name}"
+
+
+def of_suite(name: str) -> Iterator[str]:
+    """A suite in full."""
+    suite = suites.suite(name)
+    yield from _wrapped(f"suite {suite.name}, version {suite.version}: {suite.about}")
+    for place, grid in enumerate(suite.grids, 1):
+        limit = "no time limit" if grid.time_limit is None else f"{grid.time_limit:g} s each"
+        count = len(grid.methods) * len(grid.tasks) * len(grid.seeds)
+        yield f"\ngrid {place}: {count} cells, seeds {_seeds(grid.seeds)}, {limit}"
+        yield from _wrapped(f"methods: {', '.join(grid.methods)}", "  ")
+        yield from _wrapped(f"tasks: {', '.join(grid.tasks)}", "  ")
+    yield f"\nexample: paramid compare --suite {name}"
+
+
+def of_metric(name: str) -> Iterator[str]:
+    """What a metric means, and for whom."""
+    plain = METRIC.sub("", name)
+    for place, meaning in metrics()[plain if plain in metrics() else name].items():
+        yield from _wrapped(f"{name}{f' ({place})' if place else ''}: {meaning}")
+    if plain != name:
+        yield f"of layer {name.rpartition('_')[2]} alone"
+    yield "formulas and what is compared modulo which symmetries: docs/metrics.md"
+    yield f"\nexample: paramid table --columns task method {name} --sort {name}"
+
+
+def metrics() -> dict[str, dict[str, str]]:
+    """Every metric with its meaning: a common one, or by the families that have it."""
+    found: dict[str, dict[str, str]] = {name: {"": meaning} for name, meaning in METRICS.items()}
+    for family in registry.names("tasks"):
+        for name, meaning in descriptions.metrics(family):
+            found.setdefault(name, {})[family] = meaning
+    return found
+
+
+def _head(group: str, name: str) -> Iterator[str]:
+    source = descriptions.read(group, name)
+    yield from _wrapped(f"{group[:-1]} {name}: {source.line if source else ''}")
+    if source and source.words:
+        yield ""
+        yield from _flowed(source.words)
+    if source and source.reference:
+        yield ""
+        yield from _wrapped(f"paper: {source.reference}")
+    yield ""
+
+
+def _options(group: str, name: str) -> Iterator[str]:
+    told = option_docs.options(group, name)
+    yield "\noptions" if told else "\nno options"
+    for option in told:
+        allowed = f"; {option.allowed}" if option.allowed else ""
+        yield from _wrapped(f"{option.name}={option.default}  ({option.kind}{allowed})", "  ")
+        yield from _wrapped(option.meaning, "      ")
+
+
+def _published(wanted: Callable[[str, str], bool]) -> list[text_tables.Row]:
+    """Rows of the published records whose method's and task's base names are wanted; the best first."""
+    from paramid.records import published
+    from paramid.records.selection import is_control, newest
+
+    place = published.whereabouts(published.OWN)
+    records = newest(published.read(place).records.values()) if place.exists() else []
+    ours = [
+        r for r in records
+        if wanted(Name.parse(r.method).base, Name.parse(r.task).base) and not is_control(r.method)
+    ]  # fmt: skip
+    return [row for row in text_tables.rows(ours) if row["status"] != "declined"]
+
+
+def _results(rows: list[text_tables.Row]) -> Iterator[str]:
+    if not rows:
+        yield "\nno published results"
+        return
+    yield "\npublished results, medians over seeds (`paramid table --records published` has all)"
+    cells = text_tables.fitting(text_tables.grid(rows[:MOST]), _width() - 2)
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    for line in cells:
+        yield ("  " + "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True))).rstrip()
+    if len(rows) > MOST:
+        yield f"  … and {len(rows) - MOST} further rows"
+
+
+def _seeds(seeds: tuple[int, ...]) -> str:
+    whole = seeds == tuple(range(seeds[0], seeds[0] + len(seeds)))
+    return f"{seeds[0]} to {seeds[-1]}" if whole and len(seeds) > 1 else ", ".join(map(str, seeds))
+
+
+def _width() -> int:
+    return min(120, shutil.get_terminal_size().columns)
+
+
+def _flowed(words: str) -> Iterator[str]:
+    """Paragraphs in the terminal's width; lines that were set apart, formulas, keep to themselves."""
+    for place, paragraph in enumerate(words.split("\n\n")):
+        if place:
+            yield ""
+        lines = paragraph.splitlines()
+        if not any(line.startswith(" ") for line in lines):
+            lines = [" ".join(lines)]
+        for line in lines:
+            bare = line.lstrip()
+            yield from textwrap.wrap(
+                bare, _width(), initial_indent=line[: len(line) - len(bare)],
+                subsequent_indent=line[: len(line) - len(bare)] + ("     " if bare != line else ""),
+                break_long_words=False, break_on_hyphens=False,
+            )  # fmt: skip
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return textwrap.wrap(
+        text, _width(), initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False,
+        break_on_hyphens=False,
+    )  # fmt: skip
