@@ -209,6 +209,7 @@ BAD = [
     ("verify x.zip --sample 0", "a share above 0 and at most 1 was wanted"),
     ("verify", "required: BUNDLE"),
     ("table --records /nowhere/at/all", "no published records at"),
+    ("plot curves --out x.png", "x.png: what is drawn is SVG; a name.svg was wanted"),
     ("plot curves --out /nowhere/at/all.svg", "a file in a folder that exists was wanted"),
 ]
 

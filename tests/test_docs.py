@@ -3,13 +3,15 @@
 import re
 import runpy
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 import torch
 
 from paramid.cli import build_parser, main
-from paramid.contracts import plugins, registry
+from paramid.contracts import registry
 from paramid.judging.metrics import METRICS
 
 ROOT = Path(__file__).parents[1]
@@ -21,19 +23,32 @@ def blocks(language: str, page: str = README) -> list[str]:
     return re.findall(rf"```{language}\n(.*?)```", page, flags=re.DOTALL)
 
 
-def test_the_code_of_the_readme_runs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_code_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None:
     names: dict[str, object] = {"__name__": "readme"}
     for code in blocks("python"):
         exec(compile(code, "README.md", "exec"), names)
     said = capsys.readouterr().out
     assert "Status.FINISHED" in said
     assert "\n1.0 " in said
-    plugin = tmp_path / "halves.py"
-    plugin.write_text(blocks("python")[-1])
-    plugins.add_plugin(plugin)
-    from paramid import run
 
-    assert run("halves", "shallow:D=5,m=3", throw=True).answered
+
+OFFERED = [code for page in PAGES for code in blocks("python", page) if re.search("^METHODS = ", code, re.MULTILINE)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("code", OFFERED)
+def test_every_method_of_the_documents_keeps_the_contract(code: str, tmp_path: Path) -> None:
+    name = re.search(r'METHODS = {"([\w-]+)"', code)[1]
+    plugin = tmp_path / f"{name.replace('-', '_')}.py"
+    plugin.write_text(code)
+    words = [sys.executable, "-m", "paramid", "check", name, "--plugin", str(plugin)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+    assert f"{name}: keeps the contract" in done.stdout
+
+
+def test_the_documents_offer_methods() -> None:
+    assert len(OFFERED) == 2
 
 
 @pytest.mark.slow

@@ -61,8 +61,7 @@ class Observed:
 
 def run_probes(cell: Cell, emit: Emit, *, whole: bool) -> None:
     """The probes before one teacher, in a child."""
-    for file in cell.plugins:
-        plugins.add_plugin(file)
+    plugins.join(cell.plugins)
     emit({"event": "start"}, b"")
     findings, digests = probe(cell.method, cell.task, whole=whole)
     for found in findings:

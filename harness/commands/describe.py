@@ -87,8 +87,8 @@ def of_suite(name: str) -> Iterator[str]:
         limit = "no time limit" if grid.time_limit is None else f"{grid.time_limit:g} s each"
         count = len(grid.methods) * len(grid.tasks) * len(grid.seeds)
         yield f"\ngrid {place}: {count} cells, seeds {_seeds(grid.seeds)}, {limit}"
-        yield from _wrapped(f"methods: {', '.join(grid.methods)}", "  ")
-        yield from _wrapped(f"tasks: {', '.join(grid.tasks)}", "  ")
+        yield from _wrapped(f"methods: {', '.join(map(str, grid.methods))}", "  ")
+        yield from _wrapped(f"tasks: {', '.join(map(str, grid.tasks))}", "  ")
     yield f"\nexample: paramid compare --suite {name}"
 
 

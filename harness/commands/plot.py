@@ -36,6 +36,8 @@ def act(options: argparse.Namespace) -> int:
     out = options.out or Path(f"{options.figure}.svg")
     if not out.absolute().parent.is_dir() or out.is_dir():
         raise UsageError(f"{out}: a file in a folder that exists was wanted")
+    if out.suffix not in ("", ".svg"):
+        raise UsageError(f"{out}: what is drawn is SVG; a name.svg was wanted")
     records = chosen(newest(Store.existing(options.store, warn).records()), options.methods, options.tasks)
     if options.figure == "phase":
         drawn = phase_map(records, options.rows, options.columns)

@@ -1,17 +1,25 @@
-"""Plug-ins: files of other people's methods and tasks, dicts `METHODS` and / or `TASKS` from name to class."""
+"""Plug-ins: files of other people's methods and tasks, dicts `METHODS` and / or `TASKS` from name to class.
+
+A class that is handed over where a name was wanted joins the same way, by its module: other processes import it there.
+"""
 
 from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable
+from dataclasses import is_dataclass
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from types import ModuleType
 
 from paramid.contracts import registry
-from paramid.words.naming import UsageError
+from paramid.words import naming
+from paramid.words.naming import Name, UsageError
 
+Joined = str | tuple[str, str, str]  # a plug-in file; or a group, a name and the `module:Class` it stands for
 _plugin_files: list[Path] = []
+_classes: list[tuple[str, str, str]] = []
 
 
 class PluginError(UsageError):
@@ -64,6 +72,54 @@ def _offered(module: ModuleType, group: str) -> dict[str, type[object]]:
     return offered
 
 
-def plugin_files() -> tuple[str, ...]:
-    """The files registered so far."""
-    return tuple(map(str, _plugin_files))
+def name_of(group: str, given: object, *, here: bool = False) -> str:
+    """The name of what was given: a name itself, or a class, as it is or configured.
+
+    The class must be one that other processes can import, unless it is used `here` alone.
+    """
+    if isinstance(given, str):
+        return given
+    cls = given if isinstance(given, type) else type(given)
+    place = f"{cls.__module__}:{cls.__qualname__}"
+    name = next((n for n, at in registry.names(group).items() if at == place), None) or _new_name(
+        group, cls, place, here
+    )
+    if isinstance(given, type):
+        return name
+    default = naming.settings(naming.configure(cls, Name(name)))
+    changed = ((option, text) for option, text in naming.settings(given).items() if text != default[option])
+    return str(Name(name, tuple(changed)))
+
+
+def _new_name(group: str, cls: type[object], place: str, here: bool) -> str:
+    """Register a class under its own name with dashes; a UsageError where other processes could not import it."""
+    if not is_dataclass(cls):
+        raise UsageError(f"a {cls.__name__} was given as a {group[:-1]}; a name, or a frozen dataclass, was wanted")
+    name = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
+    if cls.__module__ == "__main__" or "<locals>" in cls.__qualname__:
+        if here:
+            registry.add_class(group, name, cls)
+            return name
+        raise UsageError(
+            f"{cls.__name__} is defined in {cls.__module__}, where other processes cannot import it; "
+            "a class of a module or of a plug-in (`paramid.add_plugin`) was wanted, or `throw=True`, which stays here"
+        )
+    if (taken := registry.names(group).get(name)) is not None:
+        raise UsageError(f"{cls.__name__} would be called {name}, which is taken by {taken}")
+    registry.add_place(group, name, place)
+    _classes.append((group, name, place))
+    return name
+
+
+def joined() -> tuple[Joined, ...]:
+    """What was registered so far, for other processes to join."""
+    return (*map(str, _plugin_files), *_classes)
+
+
+def join(plugins: Iterable[Joined]) -> None:
+    """Register here what another process had registered."""
+    for entry in plugins:
+        if isinstance(entry, str):
+            add_plugin(entry)
+        else:
+            registry.add_place(*entry)

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from paramid.words import random_streams
+from paramid.words.network import Network
 from paramid.words.spec import Access, Spec
 
 TRIED, COMPARED = 4, 1000  # rows: asked for twice before the start, and compared at the end
@@ -131,7 +132,7 @@ class BlackBox:
         return random_streams.normal(rows, self._spec.inputs, source, torch.device("cpu"), torch.float64)
 
     def _handed(self, x: Tensor) -> object:
-        if not isinstance(self._f, torch.nn.Module):
+        if not isinstance(self._f, torch.nn.Module | Network):
             return x.numpy(force=True).copy()
         if self._example is None:
             return x.clone()

@@ -80,8 +80,8 @@ def identify(
 ) -> Found:
     """Recover the parameters of `f`, believed to be a network with these hidden widths.
 
-    `f` gets a float64 array (rows, inputs), or a tensor where it is a `torch.nn.Module`, and returns (rows,),
-    (rows, 1) or (rows, outputs). With `outer="ones"` outer weights are 1, weight vectors have length 1 and there is no
+    `f` gets a float64 array (rows, inputs), or a tensor where it is a `torch.nn.Module` or a `Network`, and returns
+    (rows,), (rows, 1) or (rows, outputs). With `outer="ones"` outer weights are 1, weight vectors have length 1 and there is no
     output bias, unless `norms` and `output_bias` say otherwise; with `outer="free"` all are free. `neurons=None` finds
     the width out, `activation="auto"` tries the smooth activations in turn. `method` is a name, a class or an instance.
 

@@ -29,7 +29,7 @@ class Stage:
     metrics: Mapping[str, float]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Record:
     """A scheduled cell and what became of it."""
 
@@ -57,6 +57,23 @@ class Record:
     traceback: str = ""
     printed: str = ""
     judge_inputs: int = 10_000  # rows over which outputs were compared
+
+    def __repr__(self) -> str:
+        """What it is of and how it ended, on a line."""
+        return f"Record({self.method} before {self.task}, seed {self.seed}: {self.ended}; key {self.key})"
+
+    @property
+    def ended(self) -> str:
+        """How it ended, in a few words."""
+        words = [self.status.key]
+        if "identified" in self.metrics:
+            words.append("identified" if self.metrics["identified"] else "not identified")
+        if "error" in self.metrics:
+            words.append(f"error {self.metrics['error']:.1e}")
+        words.append(f"{self.seconds:.2f} s")
+        if self.reason:
+            words.append(f"-- {self.reason}")
+        return ", ".join(words)
 
     @property
     def answered(self) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TypedDict, Unpack
 
 from paramid.contracts import registry
-from paramid.contracts.plugins import plugin_files
+from paramid.contracts.plugins import Joined, joined, name_of
 from paramid.records import keys
 from paramid.words import memory_limits, naming
 from paramid.words.naming import Name, UsageError
@@ -26,7 +26,7 @@ class Cell:
     query_limit: int | None = None
     memory_limit: float | None = None  # MB
     judge_inputs: int = 10_000
-    plugins: tuple[str, ...] = ()
+    plugins: tuple[Joined, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", naming.whole("seed", self.seed))  # numpy's integers become Python's
@@ -66,19 +66,19 @@ class Limits(TypedDict, total=False):
     judge_inputs: int
 
 
-def plan_cell(method: str, task: str, *, seed: int = 0, device: str = "cpu", **limits: Unpack[Limits]) -> Cell:
-    """A cell with canonical names; a UsageError says what is wrong with them."""
+def plan_cell(method: object, task: object, *, seed: int = 0, device: str = "cpu", **limits: Unpack[Limits]) -> Cell:
+    """A cell of a method and a task, by name or as classes; a UsageError says what is wrong with them."""
     for name in limits:
         if name not in Limits.__annotations__:
             raise UsageError(
                 f"unknown option {name!r}; {naming.suggestion(name, (*Limits.__annotations__, 'device', 'threads'))}"
             )
     made = Cell(
-        method=registry.canonical("methods", method),
-        task=registry.canonical("tasks", task),
+        method=registry.canonical("methods", name_of("methods", method)),
+        task=registry.canonical("tasks", name_of("tasks", task)),
         seed=seed,
         device=device,
-        plugins=plugin_files(),
+        plugins=joined(),
         **limits,
     )
     for name in Limits.__annotations__:
@@ -90,7 +90,7 @@ def plan_cell(method: str, task: str, *, seed: int = 0, device: str = "cpu", **l
             f"memory_limit is {made.memory_limit:g} MB; torch alone takes {memory_limits.LEAST_MB} and more"
         )
     allowed = min(memory_limits.room(), 2**20 * (made.memory_limit or math.inf))
-    if reason := memory_limits.refusal(memory_limits.least(registry.task(task).spec), allowed):
+    if reason := memory_limits.refusal(memory_limits.least(registry.task(made.task).spec), allowed):
         raise UsageError(f"{made.task} cannot fit in memory: {reason}")
     return made
 

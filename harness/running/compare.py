@@ -30,8 +30,8 @@ LEAST = 500  # MB of a worker, of which torch takes half
 
 
 def compare(
-    methods: Sequence[str] = (),
-    tasks: Sequence[str] = (),
+    methods: object = (),
+    tasks: object = (),
     seeds: int | Iterable[int] = 1,
     *,
     suite: str | None = None,
@@ -41,15 +41,21 @@ def compare(
 ) -> pd.DataFrame:
     """Run every method before every task for every seed; what the store already holds is not run again.
 
-    Gives one row a cell, metrics as columns.
+    Methods and tasks are names such as `spm:step=1.5`, or classes, as they are or configured; one, or several. Gives
+    one row a cell, metrics as columns, as `paramid.load` does.
     """
     import pandas as pd
 
-    methods, tasks = ([names] if isinstance(names, str) else names for names in (methods, tasks))
     seeds = seeds if isinstance(seeds, Iterable) else range(whole("seeds", seeds, 1))
-    comparison = Comparison.planned(methods, tasks, seeds, suite=suite, store=store, workers=workers, **options)
+    comparison = Comparison.planned(
+        _several(methods), _several(tasks), seeds, suite=suite, store=store, workers=workers, **options
+    )
     comparison.run_missing(Progress())
     return pd.DataFrame([cell_row(r) for r in comparison.results()])
+
+
+def _several(given: object) -> list[object]:
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str | type) else [given]
 
 
 @dataclass
@@ -67,8 +73,8 @@ class Comparison:
     @classmethod
     def planned(
         cls,
-        methods: Sequence[str],
-        tasks: Sequence[str],
+        methods: Sequence[object],
+        tasks: Sequence[object],
         seeds: Iterable[int],
         *,
         suite: str | None = None,

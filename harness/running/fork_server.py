@@ -142,7 +142,12 @@ def use_folder(folder: Path) -> None:
 
 def handle(cell_socket: socket.socket, request: dict[str, Any], payload: bytes) -> None:
     """Call the function of a request, `module:name` of this package, with the cell and what reports its events."""
-    cell = Cell(**{**request["cell"], "plugins": tuple(request["cell"]["plugins"])})
+    cell = Cell(
+        **{
+            **request["cell"],
+            "plugins": tuple(p if isinstance(p, str) else tuple(p) for p in request["cell"]["plugins"]),
+        }
+    )
     cell_process = os.getpid()
 
     def emit(event: dict[str, Any], body: bytes = b"") -> None:

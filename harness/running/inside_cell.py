@@ -48,8 +48,7 @@ def execute(cell: Cell, emit: Emit, *, throw: bool = False) -> None:
 
     With `throw` an error of the method is raised instead of reported.
     """
-    for file in cell.plugins:
-        plugins.add_plugin(file)
+    plugins.join(cell.plugins)
     Execution(cell, emit, throw).run()
 
 
@@ -197,8 +196,7 @@ def judge_outputs(teacher: Teacher, call: Teacher, task: Task, cell: Cell) -> Me
 
 def rejudge(cell: Cell, emit: Emit, *, kind: str, payload: bytes) -> None:
     """The output errors of a last claim, where its child ended before they were measured."""
-    for file in cell.plugins:
-        plugins.add_plugin(file)
+    plugins.join(cell.plugins)
     task = registry.task(cell.task)
     claim = next(k for k in task.kinds if k.__name__ == kind).restore(unpack(payload), task.spec)
     metrics = judge_outputs(task.draw(cell.seed), claim, task, cell) if callable(claim) else {}

@@ -96,7 +96,9 @@ class LineProgress(Tally):
     def ended(self, cell: Cell, record: Record | None) -> None:
         """One line for the cell."""
         super().ended(cell, record)
-        self._write(f"[{self.done}/{self.total}] {cell_line(cell)}: {record_line(record)}  ({self.state()})")
+        self._write(
+            f"[{self.done}/{self.total}] {cell_line(cell)}: {(record.ended if record else ELSEWHERE)}  ({self.state()})"
+        )
 
     def _write(self, line: str) -> None:
         """Nobody may be reading any more: that is no reason to stop."""
@@ -182,18 +184,3 @@ def worker_line(cell: Cell, elapsed: float) -> str:
     """What a worker does, and since when."""
     limit = f" of {cell.time_limit:g}" if cell.time_limit else ""
     return f"{elapsed:5.0f}{limit} s  {cell_line(cell)}"
-
-
-def record_line(record: Record | None) -> str:
-    """A record in a few words."""
-    if record is None:
-        return ELSEWHERE
-    words = [record.status.key]
-    if "identified" in record.metrics:
-        words.append("identified" if record.metrics["identified"] else "not identified")
-    if "error" in record.metrics:
-        words.append(f"error {record.metrics['error']:.1e}")
-    words.append(f"{record.seconds:.2f} s")
-    if record.reason:
-        words.append(f"-- {record.reason}")
-    return ", ".join(words)

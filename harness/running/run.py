@@ -6,6 +6,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Unpack
 
+from paramid.contracts.plugins import name_of
 from paramid.records import provenance
 from paramid.records.record import Outcome, Record
 from paramid.records.store import Store
@@ -28,9 +29,10 @@ class RunOptions(Limits, total=False):
 def run(method: str, task: str, seed: int = 0, **options: Unpack[RunOptions]) -> Record:
     """Run one method before one teacher and judge what it claims.
 
-    `device`, `threads`, `store`, and the limits `time_limit`, `query_limit` and `memory_limit` (none by default) are as
-    on the command line. `throw=True` runs it in this process, without isolation or limits of time and memory, and lets
-    its errors out: for tests and debuggers.
+    Both are names such as `spm:step=1.5`, or classes, as they are or configured. `device`, `threads`, `store`, and the
+    limits `time_limit`, `query_limit` and `memory_limit` (none by default) are as on the command line. `throw=True`
+    runs it in this process, without isolation or limits of time and memory, and lets its errors out: for tests and
+    debuggers.
 
     Examples
     --------
@@ -44,7 +46,7 @@ def run(method: str, task: str, seed: int = 0, **options: Unpack[RunOptions]) ->
 
 
 def outcome(
-    method: str, task: str, seed: int = 0, *, observe: Observe | None = None, **options: Unpack[RunOptions]
+    method: object, task: object, seed: int = 0, *, observe: Observe | None = None, **options: Unpack[RunOptions]
 ) -> Outcome:
     """`run`, with the last claim's bytes beside the record; `observe` is told at every step what it would be."""
     threads, device = openmp.chosen(options.pop("threads", None)), options.pop("device", "cpu")
@@ -53,6 +55,7 @@ def outcome(
     kept = None if store is None else Store(store).open()
     with nullcontext() if throw else Supervisor(threads) as supervisor:  # it starts while the cell is planned
         limits: Limits = options  # what is left of them
+        method, task = name_of("methods", method, here=throw), name_of("tasks", task, here=throw)
         cell = plan_cell(method, task, seed=seed, device=resolve_device(device), **limits)
         made = supervisor.run(cell, cell.key(), facts, observe) if supervisor else _run_here(cell, facts)
     if kept is not None:

@@ -22,8 +22,8 @@ TIME_LIMIT = 60.0  # of a cell in an ad-hoc grid, where nobody says otherwise
 class Grid:
     """Every method before every task for every seed, under one budget."""
 
-    methods: tuple[str, ...]
-    tasks: tuple[str, ...]
+    methods: tuple[object, ...]  # names, or classes
+    tasks: tuple[object, ...]
     seeds: tuple[int, ...] = (0,)
     time_limit: float | None = None
     query_limit: int | None = None
@@ -51,7 +51,7 @@ class Suite:
     about: str
     grids: tuple[Grid, ...]
 
-    def cells(self, *guests: str, **options: Any) -> list[Cell]:
+    def cells(self, *guests: object, **options: Any) -> list[Cell]:
         """The cells of all grids, each once; `guests` are methods that run beside the suite's own."""
         grids = (replace(grid, methods=(*grid.methods, *guests)) for grid in self.grids)
         return list(dict.fromkeys(c for grid in grids for c in grid.cells(**options)))
@@ -132,7 +132,7 @@ def _only(table: dict[str, object], known: set[str], label: str) -> None:
         raise UsageError(f"{label}: unknown key {', '.join(sorted(unknown))}; {naming.suggestion(min(unknown), known)}")
 
 
-def grid(methods: Sequence[str], tasks: Sequence[str], seeds: Iterable[int], **options: Any) -> list[Cell]:
+def grid(methods: Sequence[object], tasks: Sequence[object], seeds: Iterable[int], **options: Any) -> list[Cell]:
     """The cells of an ad-hoc grid, of which each has `TIME_LIMIT` unless `options` say otherwise."""
     names = {f.name for f in fields(Grid)}
     own = {"time_limit": TIME_LIMIT} | {k: v for k, v in options.items() if k in names}

@@ -21,7 +21,7 @@ from paramid import Access, Claim, Network, Oracle, Run, Spec
 class Newcomer:
     """What `paramid list` says of it."""
 
-    h: float = 1e-4  # every field is an option: newcomer:h=1e-3
+    h: float = 1e-4  # step of (1); every field is an option, newcomer:h=1e-3, and this is what `describe` says of it
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})

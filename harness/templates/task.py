@@ -19,8 +19,8 @@ from paramid import Access, Claim, Network, Run, Spec, Task, Teacher
 class Newcomer(Task):
     """What `paramid list` says of it."""
 
-    D: int = 10  # every field is an option: newcomer:D=5,m=2
-    m: int = 3
+    D: int = 10  # inputs; every field is an option: newcomer:D=5,m=2
+    m: int = 3  # neurons
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES})

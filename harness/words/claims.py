@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from paramid.words.spec import Spec
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Claim:
     """The base of all claims. `stats` are the method's own words: kept in the record, never taken as a fact."""
 
     stats: Mapping[str, float] = field(default_factory=dict, kw_only=True)
+
+    def __repr__(self) -> str:
+        """The shapes of its tensors, never their numbers."""
+        shapes = (f"{name} {tuple(value.shape)}" for name, value in self.arrays().items())
+        return f"{type(self).__name__}({', '.join(shapes)})"
 
     def arrays(self) -> dict[str, Tensor]:
         """The claim's tensors by name, as they are stored."""
@@ -54,7 +59,7 @@ class Claim:
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Subspace(Claim):
     """A span of symmetric matrices, the columns of `basis` (D(D+1)/2, k).
 
@@ -72,7 +77,7 @@ class Subspace(Claim):
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Directions(Claim):
     """Weight vectors up to sign: the columns of `columns` (inputs, k)."""
 
@@ -89,7 +94,7 @@ class Directions(Claim):
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EntangledWeights(Claim):
     """Directions ∇z at the origin of neurons of every layer, up to sign and length, and which layer each belongs to.
 
@@ -114,7 +119,7 @@ class EntangledWeights(Claim):
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Gram(Claim):
     """A symmetric matrix that is all an oracle can see of the weights, such as Σ a_i w_i w_iᵀ; one for each output."""
 
@@ -130,7 +135,7 @@ class Gram(Claim):
         return None
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Function(Claim):
     """A callable (rows, inputs) -> (rows, outputs), judged by its output alone."""
 

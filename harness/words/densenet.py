@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 Links = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DenseNet(Claim):
     """A quadratic DenseNet (1), up to any layer; with `forms` its heads are (3) and not (2)."""
 

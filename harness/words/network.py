@@ -28,13 +28,18 @@ if TYPE_CHECKING:
 Teacher = Callable[[Tensor], Tensor]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Network(Claim):
     """A layered network (1). The last layer is the output layer, often "identity" over the outer weights."""
 
     weights: tuple[Tensor, ...]
     biases: tuple[Tensor, ...]
     activations: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        """The widths and activations, never the numbers."""
+        shape = "-".join(map(str, (self.inputs, *self.widths, self.outputs)))
+        return f"Network({shape}, {', '.join(self.activations)})"
 
     def __post_init__(self) -> None:
         depth = len(self.weights)

@@ -51,7 +51,7 @@ DEGREES = {
 BLOCK = 2**20  # doubles of one factor of (2)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Units(Claim):
     """Directions, thresholds and linear coefficients of P: all that correlations tell; not the rest of P."""
 
@@ -73,7 +73,7 @@ class Units(Claim):
         return Units(self.columns / length, self.thresholds / length, self.coefficients * gain)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Thresholded(Claim):
     """The whole function (1) over (2)."""
 
