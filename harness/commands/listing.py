@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
-
 from paramid.commands import DONE, Add
 from paramid.contracts import descriptions, registry
 from paramid.running import suites
 from paramid.words.naming import UsageError
-
-if TYPE_CHECKING:
-    from paramid.contracts.controls import Control
-    from paramid.contracts.method import Method
 
 EXAMPLE = """paramid list methods
 paramid list --pairs
@@ -58,24 +52,30 @@ def list_pairs() -> None:
     first = max(map(len, methods))
     print("  ".join([" " * first, *tasks]).rstrip())
     for name in methods:
-        marks = (FITS if reason_against(registry.method(name), t) is None else NOT for t in tasks)
+        marks = (FITS if reason_against(name, t) is None else NOT for t in tasks)
         print("  ".join([name.ljust(first), *(m.ljust(len(t)) for m, t in zip(marks, tasks, strict=True))]).rstrip())
     print(f"{FITS}: accepts it at default options; {NOT}: declines, and --method M or --task T says why")
 
 
 def list_reasons(method: str | None, task: str | None) -> None:
     """One method before every task, every method before one task, or one pair; a line each."""
-    methods = [method] if method else list(registry.names("methods"))
-    tasks = [task] if task else list(registry.names("tasks"))
-    named = [(m if task else t, reason_against(registry.method(m), t)) for m in methods for t in tasks]
+    methods, tasks = ([one] if one else [] for one in (method, task))
+    for group, names in (("methods", methods), ("tasks", tasks)):
+        for name in names:
+            registry.canonical(group, name)  # what was asked for is there
+    methods, tasks = methods or [*registry.names("methods")], tasks or [*registry.names("tasks")]
+    named = [(m if task else t, reason_against(m, t)) for m in methods for t in tasks]
     for name, reason in named:
         print(f"{name:<{max(len(n) for n, _ in named)}}  {'accepts' if reason is None else f'declines: {reason}'}")
 
 
-def reason_against(method: Method | Control, task: str) -> str | None:
-    """Why a method declines a task, or None; a control never does."""
+def reason_against(method: str, task: str) -> str | None:
+    """Why a method declines a task, or cannot be used at all; None where it accepts, as controls do."""
     from paramid.contracts.controls import Control
     from paramid.contracts.task import declined
 
-    configured = registry.task(task)
-    return None if isinstance(method, Control) else declined(method, configured)
+    try:
+        ours, theirs = registry.method(method), registry.task(task)
+        return None if isinstance(ours, Control) else declined(ours, theirs)
+    except UsageError as error:
+        return str(error)

@@ -81,9 +81,10 @@ def identify(
     """Recover the parameters of `f`, believed to be a network with these hidden widths.
 
     `f` gets a float64 array (rows, inputs), or a tensor where it is a `torch.nn.Module` or a `Network`, and returns
-    (rows,), (rows, 1) or (rows, outputs). With `outer="ones"` outer weights are 1, weight vectors have length 1 and there is no
-    output bias, unless `norms` and `output_bias` say otherwise; with `outer="free"` all are free. `neurons=None` finds
-    the width out, `activation="auto"` tries the smooth activations in turn. `method` is a name, a class or an instance.
+    (rows,), (rows, 1) or (rows, outputs). With `outer="ones"` outer weights are 1, weight vectors have length 1 and
+    there is no output bias, unless `norms` and `output_bias` say otherwise; with `outer="free"` all are free.
+    `neurons=None` finds the width out, `activation="auto"` tries the smooth activations in turn. `method` is a name, a
+    class or an instance.
 
     Values that are all whole in float32 are believed to be computed in it, unless `precision` says otherwise. A call
     of `f` gets at most `batch` rows, `progress(rows, seconds)` follows each, and none begins `time_limit` seconds

@@ -120,7 +120,7 @@ def existing(where: str | Path, warn: Warn) -> Published:
     place = whereabouts(where)
     if not place.exists():
         raise UsageError(f"no published records at {where}: `paramid publish` writes them")
-    if not files(place) and not (place / ".gitkeep").exists():
+    if not files(place) and any(not path.name.startswith(".") for path in place.iterdir()):
         raise UsageError(f"no published records at {where}: files *.jsonl were wanted")
     found = read(place)
     for note in found.refused:
