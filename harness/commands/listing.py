@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+
 from paramid.commands import DONE, Add
 from paramid.contracts import descriptions, registry
 from paramid.running import suites
