@@ -11,7 +11,7 @@ def table_number(value: float, *, whole: bool) -> str:
         return "-"
     if whole:
         return f"{value:,.0f}"
-    return f"{value:.2f}" if value >= 0.01 or value == 0 else f"{value:.1e}"
+    return f"{value:.2f}" if abs(value) >= 0.01 or value == 0 else f"{value:.1e}"
 
 
 def shown(value: float) -> str:
