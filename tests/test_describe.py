@@ -1,5 +1,6 @@
 """`paramid describe` and `paramid list --pairs`: everything registered is told in full."""
 
+import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -19,10 +20,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 
 @pytest.mark.parametrize(("group", "name"), EVERY)
-def test_every_option_says_what_it_is(
-    group: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", "120")
+def test_every_option_says_what_it_is(group: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, "describe", name)
     assert f"{group[:-1]} {name}: " in out
     assert f"\nexample: paramid run {name if group == 'methods' else ''}" in out
@@ -87,16 +85,25 @@ def test_no_word_is_broken_by_a_narrow_terminal(
     name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     out = said(capsys, "describe", name).partition("published results")[0]
     assert max(map(len, out.splitlines())) <= 60
 
 
-def test_pairs_are_a_matrix_or_a_column_with_reasons(capsys: pytest.CaptureFixture[str]) -> None:
+def test_pairs_are_a_matrix_or_a_column_with_reasons(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     head, *rows, foot = said(capsys, "list", "--pairs").splitlines()
     assert head.split() == list(registry.names("tasks"))
     assert [row.split()[0] for row in rows] == list(registry.names("methods"))
     assert next(row.split() for row in rows if row.startswith("spm "))[1:] == ["yes", *["-"] * 5]
     assert foot.startswith("yes: accepts")
+    monkeypatch.setenv("COLUMNS", "50")
+    with monkeypatch.context() as narrow:
+        narrow.setattr(sys.stdout, "isatty", lambda: True)
+        blocks = said(capsys, "list", "--pairs").splitlines()
+    assert len(blocks) > 2 * len(rows)
+    assert max(map(len, blocks[:-1])) <= 50
     column = said(capsys, "list", "--pairs", "--task", "shallow:D=5,m=11")
     assert "spm                    declines: 11 neurons exceed D(D-1)/2 = 10" in column
     assert said(capsys, "list", "--pairs", "--method", "peel", "--task", "shallow").count("\n") == 1

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -42,6 +44,19 @@ def published_records(where: str | Path) -> Published:
 def format(add: Add) -> None:
     """How a table is written."""
     add("--format", choices=("text", "markdown", "csv", "json"), default="text")
+
+
+def width(most: int = 10_000) -> int:
+    """The columns that a line may take: the terminal's; elsewhere as many as it has."""
+    terminal = sys.stdout is not None and sys.stdout.isatty()
+    return min(most, shutil.get_terminal_size().columns) if terminal else most
+
+
+def wrapped(text: str, most: int = 10_000, first: str = "", then: str = "") -> str:
+    """A text within `width`, cut between words, its lines indented so."""
+    return textwrap.fill(
+        text, width(most), initial_indent=first, subsequent_indent=then, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def warn(note: str) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-import shutil
-import textwrap
 from collections.abc import Callable, Iterator
 
 from paramid.commands import DONE, Add
+from paramid.commands.arguments import width, wrapped
 from paramid.contracts import descriptions, option_docs, registry
 from paramid.judging.metrics import METRICS
 from paramid.records import text_tables
@@ -20,7 +19,7 @@ EXAMPLE = """paramid describe spm
 paramid describe shallow
 paramid describe quick
 paramid describe weight_error"""
-MOST = 12  # rows of published results
+MOST, WIDEST = 12, 120  # rows of published results; columns of a line
 METRIC = re.compile(r"_\d+$")
 
 
@@ -55,7 +54,7 @@ def of_method(name: str) -> Iterator[str]:
     yield from _head("methods", name)
     source = descriptions.read("methods", name)
     if source and source.access:
-        yield from _wrapped(f"needs: {', '.join(source.access)}")
+        yield _told(f"needs: {', '.join(source.access)}")
     yield from _options("methods", name)
     rows = _published(lambda method, _: method == name)
     yield from _results(rows)
@@ -68,12 +67,12 @@ def of_task(name: str) -> Iterator[str]:
     yield from _head("tasks", name)
     source = descriptions.read("tasks", name)
     if source and source.access:
-        yield from _wrapped(f"grants: {', '.join(source.access)}")
+        yield _told(f"grants: {', '.join(source.access)}")
     yield from _options("tasks", name)
     if own := dict(descriptions.metrics(name)):
         yield "\nmetrics of its own"
         for metric, told in own.items():
-            yield from _wrapped(f"{metric}: {told}", "  ")
+            yield _told(f"{metric}: {told}", "  ")
     rows = _published(lambda _, task: task == name)
     yield from _results(rows)
     yield f"\nexample: paramid run {rows[0]['method'] if rows else 'truth'} {rows[0]['task'] if rows else name}"
@@ -82,13 +81,13 @@ def of_task(name: str) -> Iterator[str]:
 def of_suite(name: str) -> Iterator[str]:
     """A suite in full."""
     suite = suites.suite(name)
-    yield from _wrapped(f"suite {suite.name}, version {suite.version}: {suite.about}")
+    yield _told(f"suite {suite.name}, version {suite.version}: {suite.about}")
     for place, grid in enumerate(suite.grids, 1):
         limit = "no time limit" if grid.time_limit is None else f"{grid.time_limit:g} s each"
         count = len(grid.methods) * len(grid.tasks) * len(grid.seeds)
         yield f"\ngrid {place}: {count} cells, seeds {_seeds(grid.seeds)}, {limit}"
-        yield from _wrapped(f"methods: {', '.join(map(str, grid.methods))}", "  ")
-        yield from _wrapped(f"tasks: {', '.join(map(str, grid.tasks))}", "  ")
+        yield _told(f"methods: {', '.join(map(str, grid.methods))}", "  ")
+        yield _told(f"tasks: {', '.join(map(str, grid.tasks))}", "  ")
     yield f"\nexample: paramid compare --suite {name}"
 
 
@@ -96,7 +95,7 @@ def of_metric(name: str) -> Iterator[str]:
     """What a metric means, and for whom."""
     plain = METRIC.sub("", name)
     for place, meaning in metrics()[plain if plain in metrics() else name].items():
-        yield from _wrapped(f"{name}{f' ({place})' if place else ''}: {meaning}")
+        yield _told(f"{name}{f' ({place})' if place else ''}: {meaning}")
     if plain != name:
         yield f"of layer {name.rpartition('_')[2]} alone"
     yield "formulas and what is compared modulo which symmetries: docs/metrics.md"
@@ -114,13 +113,13 @@ def metrics() -> dict[str, dict[str, str]]:
 
 def _head(group: str, name: str) -> Iterator[str]:
     source = descriptions.read(group, name)
-    yield from _wrapped(f"{group[:-1]} {name}: {source.line if source else ''}")
+    yield _told(f"{group[:-1]} {name}: {source.line if source else ''}")
     if source and source.words:
         yield ""
         yield from _flowed(source.words)
     if source and source.reference:
         yield ""
-        yield from _wrapped(f"paper: {source.reference}")
+        yield _told(f"paper: {source.reference}")
     yield ""
 
 
@@ -129,8 +128,8 @@ def _options(group: str, name: str) -> Iterator[str]:
     yield "\noptions" if told else "\nno options"
     for option in told:
         allowed = f"; {option.allowed}" if option.allowed else ""
-        yield from _wrapped(f"{option.name}={option.default}  ({option.kind}{allowed})", "  ")
-        yield from _wrapped(option.meaning, "      ")
+        yield _told(f"{option.name}={option.default}  ({option.kind}{allowed})", "  ")
+        yield _told(option.meaning, "      ")
 
 
 def _published(wanted: Callable[[str, str], bool]) -> list[text_tables.Row]:
@@ -152,7 +151,7 @@ def _results(rows: list[text_tables.Row]) -> Iterator[str]:
         yield "\nno published results"
         return
     yield "\npublished results, medians over seeds (`paramid table --records published` has all)"
-    cells = text_tables.fitting(text_tables.grid(rows[:MOST]), _width() - 2)
+    cells = text_tables.fitting(text_tables.grid(rows[:MOST]), width(WIDEST) - 2)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for line in cells:
         yield ("  " + "  ".join(cell.ljust(w) for cell, w in zip(line, widths, strict=True))).rstrip()
@@ -165,10 +164,6 @@ def _seeds(seeds: tuple[int, ...]) -> str:
     return f"{seeds[0]} to {seeds[-1]}" if whole and len(seeds) > 1 else ", ".join(map(str, seeds))
 
 
-def _width() -> int:
-    return min(120, shutil.get_terminal_size().columns)
-
-
 def _flowed(words: str) -> Iterator[str]:
     """Paragraphs in the terminal's width; lines that were set apart, formulas, keep to themselves."""
     for place, paragraph in enumerate(words.split("\n\n")):
@@ -179,15 +174,9 @@ def _flowed(words: str) -> Iterator[str]:
             lines = [" ".join(lines)]
         for line in lines:
             bare = line.lstrip()
-            yield from textwrap.wrap(
-                bare, _width(), initial_indent=line[: len(line) - len(bare)],
-                subsequent_indent=line[: len(line) - len(bare)] + ("     " if bare != line else ""),
-                break_long_words=False, break_on_hyphens=False,
-            )  # fmt: skip
+            indent = line[: len(line) - len(bare)]
+            yield wrapped(bare, WIDEST, indent, f"{indent}     " if indent else "")
 
 
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    return textwrap.wrap(
-        text, _width(), initial_indent=indent, subsequent_indent=indent + "  ", break_long_words=False,
-        break_on_hyphens=False,
-    )  # fmt: skip
+def _told(text: str, indent: str = "") -> str:
+    return wrapped(text, WIDEST, indent, f"{indent}  ")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from paramid.commands import DONE, Add
+from paramid.commands.arguments import width, wrapped
 from paramid.contracts import descriptions, registry
 from paramid.running import suites
 from paramid.words.naming import UsageError
@@ -37,24 +38,30 @@ def act(options: argparse.Namespace) -> int:
         if options.what in (None, group):
             print(f"{group}:")
             listed = descriptions.entries(group)
+            longest = max(len(e.name) for e in listed)
             for entry in listed:
                 needs = f"  [{', '.join(entry.access)}]" if entry.access else ""
-                print(f"  {entry.name:<{max(len(e.name) for e in listed)}}  {entry.doc}{needs}")
+                print(wrapped(f"{entry.name:<{longest}}  {entry.doc}{needs}", first="  ", then=" " * (longest + 4)))
     if options.what in (None, "suites"):
         print("suites:")
         for name, suite in suites.suites().items():
-            print(f"  {name}  (version {suite.version}) {suite.about}")
+            print(wrapped(f"{name}  (version {suite.version}) {suite.about}", first="  ", then="      "))
     return DONE
 
 
 def list_pairs() -> None:
-    """A matrix: a row a method, a column a task."""
-    methods, tasks = registry.names("methods"), registry.names("tasks")
+    """A matrix: a row a method, a column a task; where it is too wide, one below the other."""
+    methods, tasks = list(registry.names("methods")), list(registry.names("tasks"))
     first = max(map(len, methods))
-    print("  ".join([" " * first, *tasks]).rstrip())
-    for name in methods:
-        marks = (FITS if reason_against(name, t) is None else NOT for t in tasks)
-        print("  ".join([name.ljust(first), *(m.ljust(len(t)) for m, t in zip(marks, tasks, strict=True))]).rstrip())
+    while tasks:
+        count = len(tasks)
+        while count > 1 and first + sum(1 + len(task) for task in tasks[:count]) > width():
+            count -= 1
+        block, tasks = tasks[:count], tasks[count:]
+        print(" ".join([" " * first, *block]).rstrip())
+        for name in methods:
+            marks = ((FITS if reason_against(name, task) is None else NOT).ljust(len(task)) for task in block)
+            print(" ".join([name.ljust(first), *marks]).rstrip())
     print(f"{FITS}: accepts it at default options; {NOT}: declines, and --method M or --task T says why")
 
 
@@ -67,7 +74,9 @@ def list_reasons(method: str | None, task: str | None) -> None:
     methods, tasks = methods or [*registry.names("methods")], tasks or [*registry.names("tasks")]
     named = [(m if task else t, reason_against(m, t)) for m in methods for t in tasks]
     for name, reason in named:
-        print(f"{name:<{max(len(n) for n, _ in named)}}  {'accepts' if reason is None else f'declines: {reason}'}")
+        longest = max(len(n) for n, _ in named)
+        told = "accepts" if reason is None else f"declines: {reason}"
+        print(wrapped(f"{name:<{longest}}  {told}", then=" " * (longest + 2)))
 
 
 def reason_against(method: str, task: str) -> str | None:

@@ -3,7 +3,7 @@
 import argparse
 
 from paramid.commands import DONE, Add
-from paramid.commands.arguments import store, warn
+from paramid.commands.arguments import store, warn, wrapped
 from paramid.records.record import COSTS, Record
 from paramid.words.naming import UsageError
 from paramid.words.status import Status
@@ -26,7 +26,7 @@ def act(options: argparse.Namespace) -> int:
         known = ", ".join(r.key for r in found[:5])
         raise UsageError(f"{options.key!r} fits {len(found)} records{f' ({known} …)' if found else ''}; one was wanted")
     print(describe(found[0]), end="")
-    print(f"provenance: {', '.join(f'{k} {v}' for k, v in found[0].provenance.items())}")
+    print(wrapped(f"provenance: {', '.join(f'{k} {v}' for k, v in found[0].provenance.items())}", then="  "))
     return DONE
 
 
@@ -38,20 +38,22 @@ def describe(record: Record) -> str:
 
 def course(record: Record) -> list[str]:
     """What is run, what is known of its teacher, and every claim: lines that a record in the making only adds to."""
+    threads = f"{record.threads} thread{'s' if record.threads > 1 else ''}"
     lines = [
-        f"{record.method} before {record.task}, seed {record.seed}, {record.device}, {record.threads} threads",
+        f"{record.method} before {record.task}, seed {record.seed}, {record.device}, {threads}",
         *(f"teacher: {told}" for told in record.obstacles),
     ]
     for number, claim in enumerate(record.claims, 1):
         told = ", ".join(f"{name} {value:.3g}" for name, value in claim.metrics.items() if name != "excess" or value)
         spent = f"{claim.seconds:.2f} s, {claim.queries:,} queries, {claim.samples:,} samples"
-        lines.append(f"{number:>4} {claim.kind} after {spent}: {told}")
+        lines.append(wrapped(f"{number:>4} {claim.kind} after {spent}: {told}", then="     "))
     return lines
 
 
 def ending(record: Record) -> list[str]:
     """How it ended, what it cost and came to."""
-    lines = [f"{record.status.key}: {record.status.value}{f' -- {record.reason}' if record.reason else ''}"]
+    reason = f" -- {record.reason}" if record.reason else ""
+    lines = [wrapped(f"{record.status.key}: {record.status.value}{reason}", then="  ")]
     costs = ", ".join(f"{getattr(record, n):,} {n}" for n in COSTS)
     cost = "cost until its last claim" if record.status is Status.INTERRUPTED else "cost"  # nobody knows of the rest
     peak = f", peak {record.peak_mb:.0f} MB" if record.peak_mb else ""
@@ -59,7 +61,8 @@ def ending(record: Record) -> list[str]:
     for name in ("error", "identified", "exact", "output_error", "output_error_relative"):
         if name in record.metrics:
             lines.append(f"{name:>22} {record.metrics[name]:.3g}")
-    lines += [f"said by the method: {', '.join(f'{k} {v:g}' for k, v in record.stats.items())}"] if record.stats else []
+    said = f"said by the method: {', '.join(f'{k} {v:g}' for k, v in record.stats.items())}"
+    lines += [wrapped(said, then="  ")] if record.stats else []
     lines += [record.traceback.rstrip()] if record.traceback else []
     lines += ["printed:", record.printed.rstrip()] if record.printed else []
     return [*lines, f"key {record.key}"]
