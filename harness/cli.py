@@ -29,6 +29,7 @@ from paramid.commands import (
     show,
     table,
 )
+from paramid.commands.arguments import say
 from paramid.commands.publishing import board, publish, submit, verify
 from paramid.contracts import plugins, registry
 from paramid.contracts.plugins import PluginError
@@ -70,19 +71,19 @@ def main(words: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except UsageError as error:
-        print(f"paramid: {error}", file=sys.stderr)
+        say(f"paramid: {error}")
         return USAGE
     except StoreError as error:
-        print(f"paramid: {error}", file=sys.stderr)
+        say(f"paramid: {error}")
         return FAILED
     except KeyboardInterrupt:
-        print(f"paramid: stopped{options.stopped and f'; {options.stopped}'}", file=sys.stderr)
+        say(f"paramid: stopped{options.stopped and f'; {options.stopped}'}")
         return STOPPED
     except BrokenPipeError:
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         return DONE
     except OSError as error:
-        print(f"paramid: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)
+        say(f"paramid: {error.filename or 'standard output'}: {error.strerror}")
         return FAILED
     return code
 
@@ -93,7 +94,7 @@ def add_plugin(file: str) -> None:
         plugins.add_plugin(file)
     except PluginError as error:
         registry.broken[file] = str(error)
-        print(f"paramid: {error}; going on without it", file=sys.stderr)
+        say(f"paramid: {error}; going on without it")
 
 
 class Parser(argparse.ArgumentParser):

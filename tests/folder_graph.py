@@ -32,7 +32,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "board": ("words", "judging", "contracts", "records", "statistics", "pictures"),
     "authoring": ("words", "oracle", "judging", "contracts", "running"),
     "commands": (
-        *("words", "judging", "contracts", "records", "running", "identifying"),
+        *("words", "contracts", "records", "running", "identifying"),
         *("statistics", "pictures", "board", "authoring"),
     ),
 }

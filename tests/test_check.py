@@ -115,3 +115,27 @@ def test_the_command_prints_every_probe_and_the_costs(capsys: pytest.CaptureFixt
     assert "paramid: defective before shallow:D=6,m=3\n" in said.err
     assert main(["check", "defective:how=nan_claim"]) == 1
     assert "problems\n" in capsys.readouterr().out
+
+
+SUBCLASS = '''
+from tests.defective import Defective
+
+
+class Bare(Defective):
+    """A subclass without a decorator of its own, of which every run raises."""
+
+    def identify(self, oracle, run):
+        raise RuntimeError("planned")
+
+
+METHODS = {"bare-subclass": Bare}
+'''
+
+
+def test_a_subclass_without_a_decorator_and_a_run_that_raises_are_findings(tmp_path: Path) -> None:
+    (tmp_path / "bare_subclass.py").write_text(SUBCLASS)
+    paramid.add_plugin(tmp_path / "bare_subclass.py")
+    checked = paramid.check("bare-subclass")
+    assert any("is no frozen dataclass" in f.problem for f in checked.findings if f.probe == "form")
+    assert not {f.probe for f in checked.findings} & {"generator", "claims", "counts", "repeats"}
+    assert repr(checked).startswith("Checked(bare-subclass: ")

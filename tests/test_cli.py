@@ -209,6 +209,17 @@ BAD = [
     ("verify x.zip --sample 0", "a share above 0 and at most 1 was wanted"),
     ("verify", "required: BUNDLE"),
     ("table --records /nowhere/at/all", "no published records at"),
+    ("describe spm:frob=1", "spm has no option 'frob'"),
+    ("describe shallow:D=-3", "D is -3; at least 1 was wanted"),
+    ("list tasks --pairs", "what to list was not wanted with it"),
+    ("list --pairs --method ''", "unknown method ''"),
+    ("compare --suite smoke --seeds 2", "a suite brings its own tasks and seeds"),
+    ("run spm shallow --threads 100000", "threads is 100000; at most"),
+    ("run spm shallow --threads 0", "threads is 0; a whole number from 1 was wanted"),
+    ("run sphere-lm shallow:D=5,m=2,shift=inf", "shift is inf; a finite number from 0 was wanted"),
+    ("table --records pyproject.toml", "is no file of published records: a name.jsonl was wanted"),
+    ("verify /tmp", "/tmp: no such file"),
+    ("identify README.md --inputs 6", "README.md is none of"),
     ("plot curves --out x.png", "x.png: what is drawn is SVG; a name.svg was wanted"),
     ("plot curves --out /nowhere/at/all.svg", "a file in a folder that exists was wanted"),
 ]
@@ -241,7 +252,7 @@ def outside(words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[st
         ("compare --methods truth --tasks shallow:D=2,m=1 --store s 2> >(true)", {}, 0, ""),
         ("run truth shallow:D=2,m=1 --store file", {}, 1, "cannot be written"),
         ("plot curves --store s --out /proc/x.svg", {}, 1, "/proc/x.svg"),
-        ("board --store s --out file", {}, 1, "file"),
+        ("board --store s --out file", {}, 2, "--out is file; a folder was wanted"),
     ],
 )
 def test_terminals_and_disks_that_fail_are_one_line(

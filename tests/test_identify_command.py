@@ -187,3 +187,38 @@ def test_the_code_of_the_page_runs(capsys: pytest.CaptureFixture[str]) -> None:
     found, reason = capsys.readouterr().out.splitlines()
     assert found.startswith("Found(FINISHED: tanh network 6-4-1")
     assert "try neurons=4" in reason
+
+
+NOISY = """
+import sys
+
+import own_model
+
+
+def leaves(x):
+    sys.exit(4)
+
+
+def says(x):
+    print("hello")
+    return own_model.f(x)
+
+
+def fails(x):
+    raise ValueError("my bug\\nline two")
+"""
+
+
+def test_what_a_function_prints_or_leaves_with_stays_its_own(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "noisy_model.py").write_text(NOISY)
+    for name, wanted in (("leaves", "f raised SystemExit: 4"), ("fails", "f raised ValueError: my bug")):
+        code, out, err = identified(capsys, f"noisy_model:{name}", "--inputs", "5")
+        assert (code, out, err) == (2, "", f"paramid: noisy_model:{name}: {wanted}\n")
+    code, out, err = identified(capsys, "noisy_model:says", *TOLD, "--json")
+    assert (code, json.loads(out)["status"], "hello" in err) == (0, "finished", True)
+
+
+def test_reasons_speak_of_the_options_of_the_command(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = identified(capsys, "own_model:f", "--inputs", "5", "--neurons", "4", "--activation", "tanh")
+    assert "try --neurons 3" in out
+    assert "neurons=" not in out

@@ -142,7 +142,7 @@ def test_a_claim_without_its_record_keeps_its_number(store: Store) -> None:
 
 def test_what_cannot_be_written_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(StoreError, match="cannot be written: Not a directory; what it holds is safe"):
+    with pytest.raises(StoreError, match=r"cannot be written: Not a directory$"):
         Store(tmp_path / "file" / "store").open()
 
 
@@ -160,3 +160,10 @@ def test_a_cell_is_worked_on_by_one_command(store: Store) -> None:
         assert alone
         assert (elsewhere("a1"), elsewhere("a2")) == ("False", "True")
     assert elsewhere("a1") == "True"
+
+
+def test_a_store_that_became_unwritable_says_that_what_it_holds_is_safe(store: Store) -> None:
+    (store.folder / "runs").rmdir()
+    (store.folder / "runs").write_text("")
+    with pytest.raises(StoreError, match="what it holds is safe, and the same command goes on from there"):
+        store.start_run({"started": "2026-11-18"})

@@ -101,6 +101,13 @@ def test_any_metric_is_a_column_and_others_are_refused(capsys: pytest.CaptureFix
         text_tables.rows(records, ["bit"])
 
 
+def test_what_is_better_where_it_is_higher_falls() -> None:
+    records = [made(m, metrics={"error": 1.0, "bits": b, "recovered": b / 50}) for m, b in (("a", 9.0), ("b", 40.0))]
+    rows = text_tables.rows(records, ["bits", "recovered"])
+    for column in ("bits", "recovered"):
+        assert [r["method"] for r in text_tables.ordered(rows, [column])] == ["b", "a"]
+
+
 def test_rows_sort_with_the_missing_last() -> None:
     rows = text_tables.rows([declined(), made("a", error=1e-3), made("b", error=1e-9)])
     assert [r["method"] for r in text_tables.ordered(rows, ["seconds", "error"])] == ["b", "a", "spm"]
@@ -131,6 +138,10 @@ def test_published_records_are_a_frame_too(tmp_path: Path) -> None:
     assert list(paramid.load([])) == ["method", "task", "seed", "device", "key"]
     with pytest.raises(UsageError, match="no records at"):
         paramid.load(tmp_path / "nothing")
+    with pytest.raises(UsageError, match="3 was given; records, or where they are, were wanted"):
+        paramid.load(3)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"a name\.jsonl was wanted"):
+        paramid.load(Path(__file__))
 
 
 def test_the_word_published_means_what_came_with_paramid(capsys: pytest.CaptureFixture[str]) -> None:
@@ -147,6 +158,6 @@ def test_a_board_shows_mine_beside_the_published(
     publish(grid({"sphere-lm": 1e-15}, (TASK,)), tmp_path / "records", "x")
     words = ["board", "--store", str(store), "--records", str(tmp_path / "records"), "--out", str(tmp_path / "out")]
     assert main(words) == 0
-    assert "from 21 records" in capsys.readouterr().out
+    assert "from 15 records that stand, of 21 (" in capsys.readouterr().out
     with next((tmp_path / "out").rglob("*.csv")).open() as file:
         assert {"sphere-lm", "spm"} <= {r["method"] for r in csv.DictReader(io.StringIO(file.read()))}

@@ -30,7 +30,7 @@ FITTING = [
     ("shallow:D=5,m=2", 200, list(text_tables.COLUMNS)),
     ("shallow:D=5,m=2", 65, list(text_tables.IMPORTANCE[:6])),
     (LONG, 75, list(text_tables.IMPORTANCE[:5])),
-    (LONG, 45, list(text_tables.IMPORTANCE[:3])),
+    (LONG, 45, list(text_tables.IMPORTANCE[:4])),
 ]
 
 

@@ -57,7 +57,7 @@ ODD_SPECS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checked:
     """All findings, and what the method cost on the `smoke` suite."""
 
@@ -69,6 +69,17 @@ class Checked:
     def problems(self) -> tuple[Finding, ...]:
         """The findings that need work."""
         return tuple(f for f in self.findings if f.problem)
+
+    def __repr__(self) -> str:
+        """Whose, and how many problems."""
+        return f"Checked({self.ended})"
+
+    @property
+    def ended(self) -> str:
+        """What it came to, in a few words."""
+        count = len(self.problems)
+        told = f"{count} problem{'s' if count > 1 else ''}" if count else "keeps the contract"
+        return f"{self.method}: {told}"
 
     def __str__(self) -> str:
         lines = []
@@ -82,8 +93,7 @@ class Checked:
             for problem, (first, *others) in teachers.items():
                 more = f" (and before {len(others)} other teachers)" if others else ""
                 lines += [f"{'':<16} {first + ': ' if first else ''}{problem}{more}"] * bool(problem)
-        ended = f"{len(self.problems)} problems" if self.problems else "keeps the contract"
-        return "\n".join([*lines, *self.costs, f"{self.method}: {ended}"])
+        return "\n".join([*lines, *self.costs, self.ended])
 
 
 def check(method: str | type[object], tell: Callable[[str], None] = lambda _: None) -> Checked:
@@ -140,7 +150,8 @@ def _accepted(method: Method | Control) -> Iterator[str]:
 
 def _form(method: object) -> list[Finding]:
     wrong = []
-    if not (is_dataclass(method) and vars(type(method))["__dataclass_params__"].frozen):
+    parameters = vars(type(method)).get("__dataclass_params__")  # its own: a base's say nothing of it
+    if not (is_dataclass(method) and parameters and parameters.frozen):
         wrong.append("is no frozen dataclass: options could change under a run")
     if not isinstance(getattr(method, "version", None), int):
         wrong.append("has no whole number `version`: records of different numerics could not be told apart")
@@ -219,7 +230,7 @@ def _probed_twice(supervisor: Supervisor, name: str, text: str, *, whole: bool) 
     if differ := difference(first.digests, second.digests):
         rest = [f for f in first.findings if f.probe != "state"]  # which follows from this
         return [*rest, Finding("repeats", text, f"{differ}: it draws from something that is not `run`")]
-    return [*first.findings, Finding("repeats", text)]
+    return [*first.findings, *([Finding("repeats", text)] if first.digests else [])]
 
 
 def _probed(supervisor: Supervisor, name: str, text: str, whole: bool) -> ProbeTranscript:

@@ -24,7 +24,9 @@ def new(kind: str, name: str, folder: str | Path = ".") -> list[Path]:
     if kind not in KINDS:
         raise UsageError(f"unknown kind {kind!r}; there are {', '.join(KINDS)}")
     module = name.replace("-", "_")
-    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name) or keyword.iskeyword(module):
+    if keyword.iskeyword(module):
+        raise UsageError(f"name is {name!r}, a word of Python's own; another was wanted")
+    if not re.fullmatch(r"[a-z][a-z0-9]*(-[a-z0-9]+)*", name):
         raise UsageError(f"name is {name!r}; lower-case words joined by dashes were wanted, such as random-restarts")
     if name in registry.names(f"{kind}s"):
         raise UsageError(f"{kind} {name!r} is taken by {registry.names(f'{kind}s')[name]}")

@@ -78,7 +78,8 @@ def probe(name: str, text: str, *, whole: bool) -> tuple[list[Finding], list[str
     problems = dict.fromkeys(first.problems)
     findings = [Finding(probe, text, problem) for probe, problem in problems]
     broken = {probe for probe, _ in problems}
-    findings += [Finding(name, text) for name in ALWAYS_PROBED if name not in broken]
+    if first.digests or first.status is not Status.RAISED:  # of what raised at once nothing was seen
+        findings += [Finding(name, text) for name in ALWAYS_PROBED if name not in broken]
     if whole and not broken & {"generator", "access", "sizes"}:
         findings += _compared(method, task, text, first, broken)
     return findings, first.digests

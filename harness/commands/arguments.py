@@ -61,4 +61,11 @@ def wrapped(text: str, most: int = 10_000, first: str = "", then: str = "") -> s
 
 def warn(note: str) -> None:
     """Tell the reader something that is no result."""
-    print(f"paramid: {note}", file=sys.stderr)
+    say(f"paramid: {note}")
+
+
+def say(line: str) -> None:
+    """A line on standard error, cut between words on a terminal."""
+    narrow = sys.stderr is not None and sys.stderr.isatty()
+    columns = shutil.get_terminal_size().columns if narrow else 10_000
+    print("\n".join(textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False)), file=sys.stderr)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from collections.abc import Callable, Iterator
 
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import width, wrapped
-from paramid.contracts import descriptions, option_docs, registry
-from paramid.judging.metrics import METRICS
+from paramid.contracts import descriptions, option_docs, plugins, registry
 from paramid.records import text_tables
 from paramid.running import suites
 from paramid.words import naming
@@ -35,9 +35,12 @@ def act(options: argparse.Namespace) -> int:
         "method": (set(registry.names("methods")), of_method),
         "task": (set(registry.names("tasks")), of_task),
         "suite": (set(suites.suites()) | ({name} if name.endswith(".toml") else set()), of_suite),
-        "metric": (set(metrics()), of_metric),
+        "metric": (set(descriptions.meanings()), of_metric),
     }
     plain = name if name.endswith(".toml") else Name.parse(name).base
+    for group in ("methods", "tasks"):
+        if plain in registry.names(group):
+            registry.canonical(group, name)  # its options are there, and can be
     numberless = METRIC.sub("", plain)
     found = [told for names, told in known.values() if {plain, numberless} & names]
     if not found:
@@ -58,8 +61,9 @@ def of_method(name: str) -> Iterator[str]:
     yield from _options("methods", name)
     rows = _published(lambda method, _: method == name)
     yield from _results(rows)
-    task = rows[0]["task"] if rows else "shallow:D=10,m=5"
-    yield f"\nexample: paramid run {rows[0]['method'] if rows else name} {task}"
+    yield _example(
+        "methods", name, f"run {rows[0]['method']} {rows[0]['task']}" if rows else f"list --pairs --method {name}"
+    )
 
 
 def of_task(name: str) -> Iterator[str]:
@@ -75,7 +79,7 @@ def of_task(name: str) -> Iterator[str]:
             yield _told(f"{metric}: {told}", "  ")
     rows = _published(lambda _, task: task == name)
     yield from _results(rows)
-    yield f"\nexample: paramid run {rows[0]['method'] if rows else 'truth'} {rows[0]['task'] if rows else name}"
+    yield _example("tasks", name, f"run {rows[0]['method']} {rows[0]['task']}" if rows else f"run truth {name}")
 
 
 def of_suite(name: str) -> Iterator[str]:
@@ -94,7 +98,7 @@ def of_suite(name: str) -> Iterator[str]:
 def of_metric(name: str) -> Iterator[str]:
     """What a metric means, and for whom."""
     plain = METRIC.sub("", name)
-    for place, meaning in metrics()[plain if plain in metrics() else name].items():
+    for place, meaning in descriptions.meanings()[plain if plain in descriptions.meanings() else name].items():
         yield _told(f"{name}{f' ({place})' if place else ''}: {meaning}")
     if plain != name:
         yield f"of layer {name.rpartition('_')[2]} alone"
@@ -102,18 +106,16 @@ def of_metric(name: str) -> Iterator[str]:
     yield f"\nexample: paramid table --columns task method {name} --sort {name}"
 
 
-def metrics() -> dict[str, dict[str, str]]:
-    """Every metric with its meaning: a common one, or by the families that have it."""
-    found: dict[str, dict[str, str]] = {name: {"": meaning} for name, meaning in METRICS.items()}
-    for family in registry.names("tasks"):
-        for name, meaning in descriptions.metrics(family):
-            found.setdefault(name, {})[family] = meaning
-    return found
+def _example(group: str, name: str, words: str) -> str:
+    """A command that can be copied; a plug-in's says where it is."""
+    module = registry.target(group, name).partition(":")[0]
+    files = [p for p in plugins.joined() if isinstance(p, str) and plugins.plugin_module(p) == module]
+    return f"\nexample: paramid {shlex.join([*words.split(), *(w for f in files for w in ('--plugin', f))])}"
 
 
 def _head(group: str, name: str) -> Iterator[str]:
     source = descriptions.read(group, name)
-    yield _told(f"{group[:-1]} {name}: {source.line if source else ''}")
+    yield _told(f"{group[:-1]} {name}{f': {source.line}' if source and source.line else ''}")
     if source and source.words:
         yield ""
         yield from _flowed(source.words)
@@ -150,7 +152,8 @@ def _results(rows: list[text_tables.Row]) -> Iterator[str]:
     if not rows:
         yield "\nno published results"
         return
-    yield "\npublished results, medians over seeds (`paramid table --records published` has all)"
+    yield ""
+    yield _told("published results, medians over seeds (`paramid table --records published` has all)")
     cells = text_tables.fitting(text_tables.grid(rows[:MOST]), width(WIDEST) - 2)
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     for line in cells:

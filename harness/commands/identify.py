@@ -8,6 +8,9 @@ Exits with 0 where the method finished with a network that misses no value by mo
 import argparse
 import json
 import math
+import re
+import sys
+from contextlib import nullcontext, redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,7 +41,12 @@ def arguments(add: Add) -> None:
     add("--shift", type=float, default=0.5, metavar="S", help="half-width of the shifts' law; default: 0.5")
     add("--method", default="sphere-lm", metavar="METHOD", help="default: sphere-lm")
     add("--seed", type=int, default=0, help="default: 0")
-    add("--query-limit", type=int, metavar="N", help="rows that the method may ask; default: no limit")
+    add(
+        "--query-limit",
+        type=int,
+        metavar="N",
+        help="rows for method and tests; 1,000 rows of checks come on top; default: no limit",
+    )
     add("--time-limit", type=float, metavar="S", help="seconds after which no row is asked; default: no limit")
     add("--batch", type=int, metavar="N", help="rows of one call of the model at most; default: no limit")
     add("--precision", choices=("float64", "float32"), help="of the model; default: as its values show")
@@ -59,13 +67,14 @@ def act(options: argparse.Namespace) -> int:
     known = "tanh" if options.activation == AUTO else options.activation
     f = opened(options.model, activation_name=known, trust=options.trust)
     try:
-        found = identify(f, neurons=neurons, **{name: getattr(options, name) for name in TAKEN})
+        with redirect_stdout(sys.stderr) if options.json else nullcontext():  # what f prints is no JSON
+            found = identify(f, neurons=neurons, **{name: getattr(options, name) for name in TAKEN})
     except BadFunction as error:
         raise UsageError(f"{options.model}: {error}") from error
     except KeyboardInterrupt:
-        warn("stopped")
+        warn("stopped; nothing was written")
         return STOPPED
-    print(json.dumps(as_json(found)) if options.json else described(found))
+    print(json.dumps(as_json(found)) if options.json else as_options(described(found)))
     if options.out is not None and found.network is not None:
         write(options.out, found)
     return DONE if found.good else FAILED
@@ -90,6 +99,12 @@ def described(found: "Found") -> str:
     lines += [f"obstacle: {told}" for told in found.obstacles]
     spent = f"{found.queries:,} queries, {found.samples:,} samples, {found.seconds:.2f} s"
     return "\n".join([*lines, f"cost: {spent}; values in {found.precision}"])
+
+
+def as_options(text: str) -> str:
+    """A text that says what to try in Python, with the options of the command line instead."""
+    names = "neurons|activation|outer|norms|output_bias|precision|method"
+    return re.sub(rf'\b({names})="?([\w.-]+)"?', lambda found: f"--{found[1].replace('_', '-')} {found[2]}", text)
 
 
 def as_json(found: "Found") -> dict[str, object]:

@@ -26,10 +26,12 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
-    if not options.pairs and (options.method or options.task):
+    if options.pairs and options.what:
+        raise UsageError("--pairs are of methods and tasks alike; what to list was not wanted with it")
+    if not options.pairs and (options.method is not None or options.task is not None):
         raise UsageError("--method and --task go with --pairs; `paramid describe NAME` tells of one alone")
     if options.pairs:
-        if options.method or options.task:
+        if options.method is not None or options.task is not None:
             list_reasons(options.method, options.task)
         else:
             list_pairs()
@@ -67,7 +69,7 @@ def list_pairs() -> None:
 
 def list_reasons(method: str | None, task: str | None) -> None:
     """One method before every task, every method before one task, or one pair; a line each."""
-    methods, tasks = ([one] if one else [] for one in (method, task))
+    methods, tasks = ([] if one is None else [one] for one in (method, task))
     for group, names in (("methods", methods), ("tasks", tasks)):
         for name in names:
             registry.canonical(group, name)  # what was asked for is there
@@ -89,3 +91,5 @@ def reason_against(method: str, task: str) -> str | None:
         return None if isinstance(ours, Control) else declined(ours, theirs)
     except UsageError as error:
         return str(error)
+    except Exception as error:  # somebody's `declines`
+        return f"cannot say: {type(error).__name__}: {error}"

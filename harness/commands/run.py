@@ -1,4 +1,7 @@
-"""One method before one teacher."""
+"""One method before one teacher.
+
+Exits with 0 where a claim was judged, whatever the judge says of it; with 1 where there is none.
+"""
 
 import argparse
 import time

@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from paramid.contracts import registry
+from paramid.judging.metrics import METRICS
 from paramid.words.naming import Name, UsageError
 
 
@@ -88,6 +89,15 @@ def metrics(family: str) -> Iterator[tuple[str, str]]:
     own = source.literal("metrics") if source else None
     if isinstance(own, dict):
         yield from ((str(name), str(told)) for name, told in own.items())
+
+
+def meanings() -> dict[str, dict[str, str]]:
+    """Every metric with its meaning: a common one under "", the others by the families that have them."""
+    found: dict[str, dict[str, str]] = {name: {"": meaning} for name, meaning in METRICS.items()}
+    for family in registry.names("tasks"):
+        for name, meaning in metrics(family):
+            found.setdefault(name, {})[family] = meaning
+    return found
 
 
 def _read(name: str, place: str) -> Entry:

@@ -42,6 +42,8 @@ def add_plugin(file: str | Path) -> None:
     try:
         spec.loader.exec_module(module)
         offered = {group: _offered(module, group) for group in registry.BUILT_IN}
+        if not any(offered.values()):
+            raise PluginError("neither METHODS nor TASKS holds anything; a dict from name to class was wanted")
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
         said = (

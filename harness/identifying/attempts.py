@@ -124,6 +124,8 @@ class Attempts:
             made.append(self.make(activated(spec, name)))
             if made[-1].exact or made[-1].status in ENDED:
                 return made[-1]
+        if all(a.status is Status.DECLINED for a in made):
+            return made[0]
         best = min(made, key=lambda a: a.residual if math.isfinite(a.residual) else math.inf)
         tried = ", ".join(a.spec.activation for a in made)
         return replace(best, reason=f"of {tried} none fits; {best.spec.activation}: {best.reason}")

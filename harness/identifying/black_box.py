@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from paramid.running.error_statuses import one_line
 from paramid.words import random_streams
 from paramid.words.network import Network
 from paramid.words.spec import Access, Spec
@@ -80,8 +81,8 @@ class BlackBox:
         self.rows += len(x)
         try:
             given = self._f(self._handed(x))
-        except Exception as error:
-            raise BadFunction(f"f raised {type(error).__name__}: {error}") from error
+        except (Exception, SystemExit) as error:
+            raise BadFunction(one_line(f"f raised {type(error).__name__}: {error}")) from error
         y = self._taken(given)
         wanted = [(len(x), self._spec.outputs)] + [(len(x),)] * (self._spec.outputs == 1)
         if tuple(y.shape) not in wanted:
@@ -120,7 +121,8 @@ class BlackBox:
                 f"{told}, noise of about {sigma:.0e} on every value, {sigma / size:.0e} of the largest; try f without "
                 "what is random in it (dropout, an unseeded generator), or a mean of many calls at every input"
             )
-        if precision_of(self._f) is None and bool((first.float().double() == first).all()):
+        whole = bool((first == first.round()).all())  # labels and counts are so in any precision
+        if precision_of(self._f) is None and not whole and bool((first.float().double() == first).all()):
             self.precision = "float32"  # of float64 values one in 2^29 is whole in float32
 
     def fresh_inputs(self, seed: int) -> Tensor:

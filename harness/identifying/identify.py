@@ -149,6 +149,10 @@ def spec_of(
 ) -> Spec:
     """What methods are told; a UsageError names what cannot be meant."""
     widths = tuple(neurons) if isinstance(neurons, Iterable) else (neurons,)
+    if not widths:
+        raise UsageError(f"neurons is {neurons!r}; a width for each hidden layer, or None, was wanted")
+    if not isinstance(activation, str):
+        raise UsageError(f"activation is {activation!r}; a name, or auto, was wanted")
     try:
         name = "tanh" if activation == AUTO else activations.activation(activation).name
         return Spec(

@@ -83,12 +83,10 @@ def pieces(at: Examined) -> str | None:
     kinked = measurements.kinks(at.f, *at.lines(LINES), max(1e-4, step / 5))
     if kinked < 0.3 or (at.told and not at.told.smooth):
         return None
-    pinned = (at.spec.norms, at.spec.output_bias) == ("unit", "zero")
-    which = 'such as method="hermite-fused"' if pinned else "one of `paramid list --pairs`"
     return (
         f"f is piecewise linear{f', which {at.told.name} is not' if at.told else ''}: second differences vanish at "
         f"{share:.0%} of points, and slopes jump on {kinked:.0%} of lines; "
-        f'try activation="relu" with a method for it, {which}'
+        'try activation="relu" with method="hermite-fused", for which norms="unit" and output_bias="zero" must hold'
     )
 
 

@@ -96,10 +96,10 @@ def module_of(path: Path) -> object:
 
 def torch_module(path: Path, trust: bool) -> Function:
     """A TorchScript module, or a pickled one where that is trusted."""
-    if not zipfile.is_zipfile(path):
+    names = zipfile.ZipFile(path).namelist() if zipfile.is_zipfile(path) else []
+    if not any(name.endswith("data.pkl") for name in names):
         raise UsageError(f"{path} is none of {KINDS}")
-    with zipfile.ZipFile(path) as archive:
-        scripted = any(name.endswith("constants.pkl") for name in archive.namelist())
+    scripted = any(name.endswith("constants.pkl") for name in names)
     if scripted:
         return torch.jit.load(str(path), map_location="cpu").eval()
     if not trust:
@@ -115,6 +115,8 @@ def torch_module(path: Path, trust: bool) -> Function:
 
 def network_of(path: Path, name: str) -> Function:
     """The network of arrays W0, b0, W1, b1, …, as `paramid run --claim` writes them; linear outputs."""
+    if not zipfile.is_zipfile(path):
+        raise UsageError(f"{path} is no .npz: an archive of arrays was wanted")
     with np.load(path) as arrays:
         given = {key: torch.from_numpy(np.asarray(arrays[key], dtype=np.float64)) for key in arrays.files}
     depth = len(given) // 2

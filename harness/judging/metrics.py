@@ -18,12 +18,12 @@ METRICS: Mapping[str, str] = {
     "output_rmse": "root mean square of f - g over the same inputs",
     "weight_error": "max over true neurons of ||w - w^||, at most sqrt 2; a neuron that was not found counts sqrt 2",
     "weight_error_median": "the median of the same",
-    "recovered": "share of true neurons within 1e-2",
+    "recovered": "higher is better: share of true neurons within 1e-2",
     "excess": "neurons claimed beyond those matched",
     "bias_error": "l2 norm of the aligned shifts' errors; a neuron that was not found counts sqrt 2",
     "bias_error_max": "the largest of the same",
     "outer_error": "largest error of an outer weight or output bias",
-    "sign_accuracy": "share of true neurons whose sign is right",
+    "sign_accuracy": "higher is better: share of true neurons whose sign is right",
     "subspace_error": "sine of the largest principal angle",
     "subspace_error_frobenius": "Frobenius norm of the difference of the projectors",
     "gram_error": "relative Frobenius distance of the Gram matrices",
@@ -38,6 +38,11 @@ def documented(name: str, family: Mapping[str, str]) -> bool:
     """Whether a metric is a common one, one of the family's own, or one of these by layer (`weight_error_2`)."""
     base = re.sub(r"_\d+$", "", name)
     return any(n in known for n in (name, base) for known in (METRICS, family))
+
+
+def rises(meaning: str) -> bool:
+    """Whether a metric of that meaning is better where it is higher; errors and costs are not."""
+    return meaning.startswith(("flag", "higher is better"))
 
 
 def bits(worst: float) -> float:

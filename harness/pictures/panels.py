@@ -41,6 +41,8 @@ def along(records: Sequence[Record], axes: Collection[str]) -> list[Record]:
 def two_axes(records: Sequence[Record], rows: str | None, columns: str | None) -> tuple[str, str]:
     """The two options of a map: those that vary most, for each that is not told."""
     known = varying(records)
+    if rows is not None and rows == columns:
+        raise UsageError(f"rows and columns are both {rows!r}; two options were wanted")
     free = iter([option for option in known if option not in (rows, columns)])
     rows, columns = rows or next(free, None), columns or next(free, None)
     if rows is None or columns is None or rows == columns:

@@ -74,7 +74,7 @@ def unpack(path: Path) -> Bundle:
                     f"{path.name} holds {', '.join(names) or 'nothing'}; {MANIFEST} and {RECORDS} were wanted"
                 )
             texts = {name: _limited(opened, name) for name in names}
-    except FileNotFoundError as error:
+    except (FileNotFoundError, IsADirectoryError) as error:
         raise Refused(f"{path}: no such file") from error
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, OSError, UnicodeDecodeError) as error:
         raise Refused(f"{path.name} is no bundle: {error}") from error

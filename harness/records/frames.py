@@ -32,7 +32,9 @@ def load(source: str | Path | Record | Iterable[Record] = DEFAULT_STORE, *, clai
     if isinstance(source, str | Path):
         records = newest(stored(source), each_budget=True)
     else:
-        records = [source] if isinstance(source, Record) else list(source)
+        records = [source] if isinstance(source, Record) else list(source) if isinstance(source, Iterable) else []
+        if not all(isinstance(r, Record) for r in records) or not isinstance(source, Record | Iterable):
+            raise UsageError(f"{source!r} was given; records, or where they are, were wanted")
     made = [row for r in records for row in (claim_rows(r) if claims else (cell_row(r),))]
     return pd.DataFrame(made, columns=None if made else [*_named(None), "key"])
 
@@ -44,7 +46,7 @@ def stored(where: str | Path) -> list[Record]:
     place = published.whereabouts(where)
     if not place.exists() or not published.files(place):
         raise UsageError(f"no records at {where}: a store, or a file or folder of published records, was wanted")
-    return list(published.read(place).records.values())
+    return list(published.existing(where, lambda _: None).records.values())
 
 
 def cell_row(record: Record) -> dict[str, object]:

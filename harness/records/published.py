@@ -120,7 +120,9 @@ def existing(where: str | Path, warn: Warn) -> Published:
     place = whereabouts(where)
     if not place.exists():
         raise UsageError(f"no published records at {where}: `paramid publish` writes them")
-    if not files(place) and any(not path.name.startswith(".") for path in place.iterdir()):
+    if place.is_file() and not place.name.endswith((".jsonl", ".jsonl.xz")):
+        raise UsageError(f"{where} is no file of published records: a name.jsonl was wanted")
+    if place.is_dir() and not files(place) and any(not path.name.startswith(".") for path in place.iterdir()):
         raise UsageError(f"no published records at {where}: files *.jsonl were wanted")
     found = read(place)
     for note in found.refused:

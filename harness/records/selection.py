@@ -72,6 +72,8 @@ def chosen(records: Sequence[Record], methods: Sequence[str] = (), tasks: Sequen
 
     Without methods the controls stay out. A UsageError where a name fits nothing, or nothing is left.
     """
+    if not records:
+        raise UsageError("no record was found")
     exact, before = {r.method for r in records}, {r.task for r in records}
     wanted = {m: {m} if m in exact else {name for name in exact if fits(name, m)} for m in methods}
     places = {t: {name for name in before if fits(name, t)} for t in tasks}
@@ -82,9 +84,8 @@ def chosen(records: Sequence[Record], methods: Sequence[str] = (), tasks: Sequen
     which = set().union(*wanted.values()) if methods else {m for m in exact if not is_control(m)}
     where = set().union(*places.values()) if tasks else before
     if not (kept := [r for r in records if r.method in which and r.task in where]):
-        raise UsageError(
-            "no record was found" if methods else "no record of a method other than the controls was found"
-        )
+        told = "no record of these methods before these tasks was found"
+        raise UsageError(told if methods else "no record of a method other than the controls was found")
     return kept
 
 

@@ -174,10 +174,9 @@ class Store:
         try:
             yield
         except OSError as error:
-            raise StoreError(
-                f"the store {self.folder} cannot be written: {error.strerror}; what it holds is safe, "
-                "and the same command goes on from there"
-            ) from error
+            kept = "; what it holds is safe, and the same command goes on from there"
+            held = kept if (self.folder / "cells").is_dir() else ""
+            raise StoreError(f"the store {self.folder} cannot be written: {error.strerror}{held}") from error
 
 
 def _attempt(path: Path) -> int:

@@ -9,6 +9,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import median
 
+from paramid.contracts import descriptions
+from paramid.judging.metrics import rises
 from paramid.records.number_format import table_number
 from paramid.records.quantities import budget_words, identified
 from paramid.records.record import COSTS, Record, dump
@@ -24,7 +26,7 @@ IMPORTANCE = (
     "output_error", "bias_error",
 )  # fmt: skip
 # Who before what, whether, how exactly, how fast: a narrow terminal drops from the end, what is not named here first.
-LAST, FEWEST, LEGIBLE = 5, 3, 24  # columns that stay where tasks can be cut to so many characters, or in any case
+LAST, FEWEST, LEGIBLE = 5, 4, 16  # columns that stay where tasks can be cut to so many characters, or in any case
 GAP = "  "
 MEASURED = ("error", "bias_error", "output_error")
 SPENT = ("seconds", *COSTS, "peak_mb")
@@ -57,11 +59,12 @@ def _metrics(records: Sequence[Record], columns: Iterable[str]) -> list[str]:
 
 
 def ordered(made: Iterable[Row], by: Sequence[str]) -> list[Row]:
-    """The rows with the best first by these columns: `identified` falls, all else rises, what is missing comes last."""
+    """The rows with the best first by these columns; what is missing comes last."""
 
     def place(row: Row) -> tuple[tuple[bool, float, str], ...]:
-        return tuple(_place(row[name], -1 if name == "identified" else 1) for name in by)
+        return tuple(_place(row[name], -1 if name in high else 1) for name in by)
 
+    high = {name for name, told in descriptions.meanings().items() if rises(next(iter(told.values())))}
     return sorted(made, key=place)
 
 

@@ -90,7 +90,11 @@ def plan_cell(method: object, task: object, *, seed: int = 0, device: str = "cpu
             f"memory_limit is {made.memory_limit:g} MB; torch alone takes {memory_limits.LEAST_MB} and more"
         )
     allowed = min(memory_limits.room(), 2**20 * (made.memory_limit or math.inf))
-    if reason := memory_limits.refusal(memory_limits.least(registry.task(made.task).spec), allowed):
+    try:
+        spec = registry.task(made.task).spec
+    except ValueError as error:
+        raise UsageError(f"{made.task}: {error}") from error
+    if reason := memory_limits.refusal(memory_limits.least(spec), allowed):
         raise UsageError(f"{made.task} cannot fit in memory: {reason}")
     return made
 

@@ -32,7 +32,7 @@ LEAST = 500  # MB of a worker, of which torch takes half
 def compare(
     methods: object = (),
     tasks: object = (),
-    seeds: int | Iterable[int] = 1,
+    seeds: int | Iterable[int] | None = None,
     *,
     suite: str | None = None,
     store: str | Path = DEFAULT_STORE,
@@ -46,7 +46,7 @@ def compare(
     """
     import pandas as pd
 
-    seeds = seeds if isinstance(seeds, Iterable) else range(whole("seeds", seeds, 1))
+    seeds = seeds if seeds is None or isinstance(seeds, Iterable) else range(whole("seeds", seeds, 1))
     comparison = Comparison.planned(
         _several(methods), _several(tasks), seeds, suite=suite, store=store, workers=workers, **options
     )
@@ -75,7 +75,7 @@ class Comparison:
         cls,
         methods: Sequence[object],
         tasks: Sequence[object],
-        seeds: Iterable[int],
+        seeds: Iterable[int] | None = None,
         *,
         suite: str | None = None,
         store: str | Path = DEFAULT_STORE,
@@ -91,11 +91,11 @@ class Comparison:
         threads = openmp.chosen(threads)
         workers = max(1, machine.cores() // threads) if workers is None else whole("workers", workers, 1)
         if suite is not None:
-            if tasks:
-                raise UsageError("a suite brings its own tasks; methods were all that can be added to it")
+            if tasks or seeds is not None:
+                raise UsageError("a suite brings its own tasks and seeds; methods were all that can be added to it")
             cells = suites.suite(suite).cells(*methods, **options)
         elif methods and tasks:
-            cells = suites.grid(methods, tasks, seeds, **options)
+            cells = suites.grid(methods, tasks, (0,) if seeds is None else seeds, **options)
         else:
             raise UsageError("a suite, or methods and tasks, were wanted")
         workers = max(1, min(workers, len(cells)))

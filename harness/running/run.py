@@ -26,7 +26,7 @@ class RunOptions(Limits, total=False):
     throw: bool
 
 
-def run(method: str, task: str, seed: int = 0, **options: Unpack[RunOptions]) -> Record:
+def run(method: object, task: object, seed: int = 0, **options: Unpack[RunOptions]) -> Record:
     """Run one method before one teacher and judge what it claims.
 
     Both are names such as `spm:step=1.5`, or classes, as they are or configured. `device`, `threads`, `store`, and the

@@ -9,15 +9,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from paramid.words.naming import whole
+from paramid.records import machine
+from paramid.words.naming import UsageError, whole
 
 POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
+MOST = 4  # for each core: more only wait for each other
 SPIN = 1000  # turns of a waiting thread of GNU's OpenMP before it sleeps; its own choice is billions
 
 
 def chosen(threads: int | None = None, environment: Mapping[str, str] = os.environ) -> int:
     """The threads of a cell: those asked for, else what OMP_NUM_THREADS says, else one."""
     if threads is not None:
+        if whole("threads", threads, 1) > (most := MOST * machine.cores()):
+            raise UsageError(f"threads is {threads}; at most {most}, {MOST} for each core that is here, was wanted")
         return whole("threads", threads, 1)
     first = environment.get("OMP_NUM_THREADS", "").partition(",")[0].strip()
     return int(first) if first.isdigit() and int(first) else 1

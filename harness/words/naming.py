@@ -28,7 +28,7 @@ class Name:
     def parse(cls, text: str) -> "Name":
         """Split `base:option=value,…`."""
         if not isinstance(text, str):
-            raise UsageError(f"{text!r} is a {type(text).__name__}; a name as text was wanted, such as spm:step=1.5")
+            raise UsageError(f"{text!r} is a {type(text).__name__}; text such as name:option=value was wanted")
         base, _, rest = text.strip().partition(":")
         pairs = []
         for part in rest.split(",") if rest else []:

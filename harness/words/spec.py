@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from enum import Enum
+from numbers import Real
 from typing import ClassVar
 
 SINGLE = 2e-7  # of values rounded to float32
@@ -57,8 +58,10 @@ class Spec:
                 raise ValueError(f"{name} is {getattr(self, name)}; at least 1 was wanted")
         if any(width is not None and width < 1 for width in self.widths):
             raise ValueError(f"widths are {self.widths}; at least 1 neuron each, or None, was wanted")
-        if not (self.shift >= 0 and self.noise >= 0):
-            raise ValueError(f"shift is {self.shift} and noise {self.noise}; neither is below 0")
+        for name in ("shift", "noise"):
+            value = getattr(self, name)
+            if not (isinstance(value, Real) and 0 <= float(value) < float("inf")):
+                raise ValueError(f"{name} is {value!r}; a finite number from 0 was wanted")
 
     @property
     def activation(self) -> str:

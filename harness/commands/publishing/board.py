@@ -5,6 +5,7 @@ from pathlib import Path
 
 from paramid.commands import DONE, FAILED, Add
 from paramid.commands.arguments import SOURCES, published_records, warn
+from paramid.words.naming import UsageError
 
 EXAMPLE = """paramid board --out leaderboard/site
 paramid board --store paramid-store --records published --out my-board"""
@@ -50,7 +51,11 @@ def act(options: argparse.Namespace) -> int:
         if options.store is None and place.is_dir():
             published.append(found.lines(), place, f"{published.name()}-audit")
     over_commits = history.body(asv_results.read(options.history)) if options.history else ""
-    made = site.build(Summary(records.values(), verdicts, refused), over_commits)
+    summary = Summary(records.values(), verdicts, refused)
+    made = site.build(summary, over_commits)
+    if options.out.exists() and not options.out.is_dir():
+        raise UsageError(f"--out is {options.out}; a folder was wanted")
     site.write(made, options.out)
-    print(f"wrote {options.out / 'index.html'} from {len(records):,} records ({data_files.sizes(made)})")
+    stand = f"{len(summary.records):,} records that stand, of {len(records):,}"
+    print(f"wrote {options.out / 'index.html'} from {stand} ({data_files.sizes(made)})")
     return FAILED if problems else DONE

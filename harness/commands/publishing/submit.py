@@ -5,7 +5,7 @@ from pathlib import Path
 
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import store, warn
-from paramid.words.naming import UsageError
+from paramid.words.naming import Name, UsageError
 
 EXAMPLE = "paramid submit spm --store paramid-store --out spm.zip"
 
@@ -19,6 +19,7 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
+    from paramid.contracts import registry
     from paramid.records import bundles, provenance
     from paramid.records.selection import chosen, newest
     from paramid.records.store import Store
@@ -26,6 +27,8 @@ def act(options: argparse.Namespace) -> int:
 
     if not options.out.absolute().parent.is_dir() or options.out.is_dir():
         raise UsageError(f"{options.out}: a file in a folder that exists was wanted")
+    for method in options.methods:
+        registry.target("methods", Name.parse(method).base)  # what nobody here knows is named
     found = chosen(newest(Store.existing(options.store, warn).records(), each_budget=True), options.methods)
     kept = [r for r in found if verification.made_here(r)]
     if len(kept) < len(found):

@@ -50,5 +50,6 @@ def act(options: argparse.Namespace) -> int:
         name = f"{published.name()}-{options.bundle.stem}"
         path, count = published.publish(list(bundle.records.values()), options.to, name)
         published.append(found.lines(), options.to, f"{name}-verified")
-        print(f"wrote {path}: {count} records")
+        held = f"nothing new: {options.to} holds all {len(bundle.records)} records"
+        print(f"wrote {path}: {count} records" if path else held)
     return DONE
