@@ -180,7 +180,8 @@ def test_a_class_that_cannot_be_used_is_named(number: int, body: str, said: str,
         paramid.run(name, "shallow:D=3,m=2")
 
 
-def test_two_files_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
+def test_two_files_of_one_name_are_not_mixed_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "add_place", lambda *_: None)
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "twin_file.py").write_text(f"METHODS = {{'twin-{folder}': type('Twin', (), {{}})}}")
@@ -196,3 +197,12 @@ def test_a_class_may_have_the_name_of_its_base(tmp_path: Path) -> None:
     plugins.add_plugin(file)
     entry = next(e for e in descriptions.entries("methods") if e.name == "twin-class")
     assert (entry.doc, entry.access) == ("Mine.", ("samples",))
+
+
+def test_what_is_joined_elsewhere_is_what_a_cell_needs(tmp_path: Path) -> None:
+    file = tmp_path / "alone_here.py"
+    file.write_text((Path(__file__).parent / "defective.py").read_text().replace('"defective"', '"alone-here"'))
+    paramid.add_plugin(file)
+    assert plugins.joined(("methods", "alone-here:how=none"), ("tasks", "shallow")) == (str(file),)
+    file.unlink()  # other processes could not join it
+    assert paramid.run("spm", "shallow:D=5,m=2").answered

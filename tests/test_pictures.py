@@ -184,7 +184,7 @@ def test_every_word_is_escaped(figure: Figure) -> None:
 
 WRONG: list[tuple[Callable[[], object], str]] = [
     (lambda: phase_map([record()]), "wants two task options that vary; here vary: none"),
-    (lambda: phase_map(grid(), "m", "m"), "wants two task options"),
+    (lambda: phase_map(grid(), "m", "m"), "rows and columns are both 'm'; two options were wanted"),
     (lambda: phase_map(grid(), "m", "beta"), "no two tasks differ in the number 'beta'; there are D, m"),
     (lambda: phase_map([record(task=f"shallow:{o}") for o in ("D=1", "D=2", "m=1", "m=2")]), "no task gives"),
     (lambda: curves(grid(), "metres"), "curves go over seconds or queries, not 'metres'"),

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from paramid.authoring.probes import Finding, difference, probe
 from paramid.contracts import registry
 from paramid.contracts.controls import Control
-from paramid.contracts.plugins import joined, plugin_module
+from paramid.contracts.plugins import joined
 from paramid.contracts.task import declined
 from paramid.running import suites
 from paramid.running.cell import plan_cell
@@ -191,8 +191,7 @@ print(time.perf_counter() - begin, torchs)
 
 def _import(name: str) -> Finding:
     base = naming.Name.parse(name).base
-    module = registry.target("methods", base).partition(":")[0]
-    files = [file for file in joined() if isinstance(file, str) and plugin_module(file) == module]
+    files = [file for file in joined(("methods", base)) if isinstance(file, str)]
     words = [sys.executable, "-c", IMPORT, base, "--", *files]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:

@@ -108,8 +108,7 @@ def of_metric(name: str) -> Iterator[str]:
 
 def _example(group: str, name: str, words: str) -> str:
     """A command that can be copied; a plug-in's says where it is."""
-    module = registry.target(group, name).partition(":")[0]
-    files = [p for p in plugins.joined() if isinstance(p, str) and plugins.plugin_module(p) == module]
+    files = [file for file in plugins.joined((group, name)) if isinstance(file, str)]
     return f"\nexample: paramid {shlex.join([*words.split(), *(w for f in files for w in ('--plugin', f))])}"
 
 

@@ -113,9 +113,12 @@ def _new_name(group: str, cls: type[object], place: str, here: bool) -> str:
     return name
 
 
-def joined() -> tuple[Joined, ...]:
-    """What was registered so far, for other processes to join."""
-    return (*map(str, _plugin_files), *_classes)
+def joined(*named: tuple[str, str]) -> tuple[Joined, ...]:
+    """What other processes must join to know these names, each of a group: of what is broken no other cell suffers."""
+    places = {registry.target(group, Name.parse(name).base) for group, name in named}
+    modules = {place.partition(":")[0] for place in places}
+    files = (str(path) for path in _plugin_files if plugin_module(path) in modules)
+    return (*files, *(entry for entry in _classes if entry[2] in places))
 
 
 def join(plugins: Iterable[Joined]) -> None:

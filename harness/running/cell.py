@@ -73,12 +73,13 @@ def plan_cell(method: object, task: object, *, seed: int = 0, device: str = "cpu
             raise UsageError(
                 f"unknown option {name!r}; {naming.suggestion(name, (*Limits.__annotations__, 'device', 'threads'))}"
             )
+    method, task = (registry.canonical(g, name_of(g, given)) for g, given in (("methods", method), ("tasks", task)))
     made = Cell(
-        method=registry.canonical("methods", name_of("methods", method)),
-        task=registry.canonical("tasks", name_of("tasks", task)),
+        method=method,
+        task=task,
         seed=seed,
         device=device,
-        plugins=joined(),
+        plugins=joined(("methods", method), ("tasks", task)),
         **limits,
     )
     for name in Limits.__annotations__:
