@@ -1,6 +1,7 @@
 """What several test files share."""
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import pytest
@@ -8,6 +9,7 @@ import torch
 from hypothesis import settings
 
 from paramid import Network, Run
+from paramid.contracts import plugins, registry
 
 settings.register_profile("paramid", derandomize=True, deadline=None, max_examples=25)
 settings.load_profile("paramid")
@@ -28,3 +30,18 @@ def grow() -> Grow:
         return Network(tuple(weights), tuple(biases), (*hidden, "identity"))
 
     return network
+
+
+@pytest.fixture(autouse=True)
+def _plugins_of_a_test_are_its_own() -> Iterator[None]:
+    """What a test registers is gone after it; what a file of tests registers when it is read stays."""
+    added, files = {group: dict(names) for group, names in registry._added.items()}, list(plugins._plugin_files)
+    classes, modules = list(plugins._classes), set(sys.modules)
+    yield
+    for group, names in added.items():
+        registry._added[group] = names
+    plugins._plugin_files[:], plugins._classes[:] = files, classes
+    registry.broken.clear()
+    for name in set(sys.modules) - modules:
+        if name.startswith("paramid_plugin_"):
+            del sys.modules[name]

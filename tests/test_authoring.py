@@ -199,7 +199,9 @@ def test_a_class_may_have_the_name_of_its_base(tmp_path: Path) -> None:
     assert (entry.doc, entry.access) == ("Mine.", ("samples",))
 
 
-def test_what_is_joined_elsewhere_is_what_a_cell_needs(tmp_path: Path) -> None:
+def test_what_is_joined_elsewhere_is_what_a_cell_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(registry, "_added", {group: dict(names) for group, names in registry._added.items()})
+    monkeypatch.setattr(plugins, "_plugin_files", list(plugins._plugin_files))
     file = tmp_path / "alone_here.py"
     file.write_text((Path(__file__).parent / "defective.py").read_text().replace('"defective"', '"alone-here"'))
     paramid.add_plugin(file)

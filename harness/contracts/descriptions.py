@@ -106,7 +106,7 @@ def _read(name: str, place: str) -> Entry:
         spec = find_spec(module_name)  # imports the packages above it
     except (Exception, SystemExit) as error:
         return Entry(name, place, f"({module_name} cannot be imported: {type(error).__name__}: {error})", ())
-    if spec is None or spec.origin is None:
+    if spec is None or spec.origin is None or not Path(spec.origin).is_file():
         return Entry(name, place, f"({module_name} cannot be found)", ())
     line, access = "", set[str]()
     for node in _lineage(ast.parse(Path(spec.origin).read_text(encoding="utf-8")), class_name):
