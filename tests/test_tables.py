@@ -129,6 +129,12 @@ def test_a_store_is_a_tidy_frame(store: Path, tmp_path: Path) -> None:
     assert paramid.load(str(store)).equals(paramid.load(Store(store).records()).loc[:, list(frame)])
 
 
+def test_a_damaged_record_is_a_warning_and_the_rest_a_frame(store: Path) -> None:
+    next((store / "cells").iterdir()).write_text("{")
+    with pytest.warns(UserWarning, match="cannot be read"):
+        assert len(paramid.load(store)) == 17
+
+
 def test_published_records_are_a_frame_too(tmp_path: Path) -> None:
     records = grid({"spm:step=1.5": 1e-5}, (TASK,))
     path, _ = publish(records, tmp_path / "leaderboard" / "records", "x")

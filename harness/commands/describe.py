@@ -54,32 +54,27 @@ def act(options: argparse.Namespace) -> int:
 
 def of_method(name: str) -> Iterator[str]:
     """A method in full."""
-    yield from _head("methods", name)
-    source = descriptions.read("methods", name)
-    if source and source.access:
-        yield _told(f"needs: {', '.join(source.access)}")
-    yield from _options("methods", name)
-    rows = _published(lambda method, _: method == name)
-    yield from _results(rows)
-    yield _example(
-        "methods", name, f"run {rows[0]['method']} {rows[0]['task']}" if rows else f"list --pairs --method {name}"
-    )
+    yield from _registered("methods", name, "needs", f"list --pairs --method {name}")
 
 
 def of_task(name: str) -> Iterator[str]:
     """A task in full."""
-    yield from _head("tasks", name)
-    source = descriptions.read("tasks", name)
+    yield from _registered("tasks", name, "grants", f"run truth {name}")
+
+
+def _registered(group: str, name: str, verb: str, otherwise: str) -> Iterator[str]:
+    """A method or task in full; the example is its best published row, `otherwise` where there is none."""
+    yield from _head(group, name)
+    source = descriptions.read(group, name)
     if source and source.access:
-        yield _told(f"grants: {', '.join(source.access)}")
-    yield from _options("tasks", name)
-    if own := dict(descriptions.metrics(name)):
+        yield _told(f"{verb}: {', '.join(source.access)}")
+    yield from _options(group, name)
+    if own := dict(descriptions.metrics(name)) if group == "tasks" else {}:
         yield "\nmetrics of its own"
-        for metric, told in own.items():
-            yield _told(f"{metric}: {told}", "  ")
-    rows = _published(lambda _, task: task == name)
+        yield from (_told(f"{metric}: {told}", "  ") for metric, told in own.items())
+    rows = _published(group, name)
     yield from _results(rows)
-    yield _example("tasks", name, f"run {rows[0]['method']} {rows[0]['task']}" if rows else f"run truth {name}")
+    yield _example(group, name, f"run {rows[0]['method']} {rows[0]['task']}" if rows else otherwise)
 
 
 def of_suite(name: str) -> Iterator[str]:
@@ -133,17 +128,15 @@ def _options(group: str, name: str) -> Iterator[str]:
         yield _told(option.meaning, "      ")
 
 
-def _published(wanted: Callable[[str, str], bool]) -> list[text_tables.Row]:
-    """Rows of the published records whose method's and task's base names are wanted; the best first."""
+def _published(group: str, name: str) -> list[text_tables.Row]:
+    """Rows of the published records of a method or task, whatever its options; the best first."""
     from paramid.records import published
     from paramid.records.selection import is_control, newest
 
     place = published.whereabouts(published.OWN)
     records = newest(published.read(place).records.values()) if place.exists() else []
-    ours = [
-        r for r in records
-        if wanted(Name.parse(r.method).base, Name.parse(r.task).base) and not is_control(r.method)
-    ]  # fmt: skip
+    told = ((r, r.method if group == "methods" else r.task) for r in records if not is_control(r.method))
+    ours = [r for r, text in told if Name.parse(text).base == name]
     return [row for row in text_tables.rows(ours) if row["status"] != "declined"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,13 +41,17 @@ def load(source: str | Path | Record | Iterable[Record] = DEFAULT_STORE, *, clai
 
 
 def stored(where: str | Path) -> list[Record]:
-    """The records of a store, or of what was published at a place."""
+    """The records of a store, or of what was published at a place; what cannot be read is a warning."""
+
+    def tell(note: str) -> None:
+        warnings.warn(note, stacklevel=4)
+
     if (Path(where) / "cells").is_dir():
-        return Store(where).records()
+        return Store(where, tell).records()
     place = published.whereabouts(where)
     if not place.exists() or not published.files(place):
         raise UsageError(f"no records at {where}: a store, or a file or folder of published records, was wanted")
-    return list(published.existing(where, lambda _: None).records.values())
+    return list(published.existing(where, tell).records.values())
 
 
 def cell_row(record: Record) -> dict[str, object]:
