@@ -6,7 +6,7 @@ import argparse
 import io
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NoReturn
@@ -55,6 +55,16 @@ COMMANDS: dict[str, ModuleType] = {
 }
 
 
+RECORDING = (run, compare, verify)  # no code of a plug-in runs where records are made
+
+
+def surveyed(file: str) -> None:
+    """Register a plug-in that another process looks at."""
+    from paramid.running.surveyor import survey
+
+    survey(file)
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     parser = build_parser()
@@ -66,7 +76,7 @@ def main(words: Sequence[str] | None = None) -> int:
         Path.cwd()
         options = parser.parse_args(words)
         for file in options.plugin or ():
-            add_plugin(file)
+            add_plugin(file, options.joins)
         code: int = options.command(options)
         if sys.stdout is not None:
             sys.stdout.flush()
@@ -88,10 +98,10 @@ def main(words: Sequence[str] | None = None) -> int:
     return code
 
 
-def add_plugin(file: str) -> None:
+def add_plugin(file: str, join: Callable[[str], None]) -> None:
     """Register a plug-in; one that is broken is named, and the rest works."""
     try:
-        plugins.add_plugin(file)
+        join(file)
     except PluginError as error:
         registry.broken[file] = str(error)
         say(f"paramid: {error}; going on without it")
@@ -127,5 +137,6 @@ def build_parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         module.arguments(made.add_argument)
-        made.set_defaults(command=module.act, stopped=getattr(module, "WHEN_STOPPED", ""))
+        joins = surveyed if module in RECORDING else plugins.add_plugin
+        made.set_defaults(command=module.act, stopped=getattr(module, "WHEN_STOPPED", ""), joins=joins)
     return parser

@@ -36,8 +36,10 @@ def grow() -> Grow:
 def _plugins_of_a_test_are_its_own() -> Iterator[None]:
     """What a test registers is gone after it; what a file of tests registers when it is read stays."""
     added, files = {group: dict(names) for group, names in registry._added.items()}, list(plugins._plugin_files)
-    classes, modules = list(plugins._classes), set(sys.modules)
+    classes, modules, described = list(plugins._classes), set(sys.modules), dict(registry._described)
     yield
+    registry._described.clear()
+    registry._described.update(described)
     for group, names in added.items():
         registry._added[group] = names
     plugins._plugin_files[:], plugins._classes[:] = files, classes

@@ -58,7 +58,7 @@ ENDINGS = {
     "shouts": Status.RAISED,
     "interrupts": Status.EXITED,
     "floods": Status.MALFORMED_CLAIM,
-    "trails_off": Status.EXITED,
+    "trails_off": Status.TIMED_OUT,
     "copies": Status.RAISED,
     "diverges": Status.FINISHED,
     "imaginary": Status.MALFORMED_CLAIM,
@@ -181,7 +181,7 @@ class Misbehaving:
         x, y = next(iter(oracle.sample(10)))
         oracle.query(x).zero_(), x.zero_(), y.zero_()
         object.__setattr__(oracle.spec, "inputs", 1)
-        oracle.usage.queries = 0
+        oracle.usage = oracle._usage = 0
         yield rough
         rough.weights[0].zero_()
 

@@ -72,7 +72,7 @@ def test_the_method_of_the_document_runs(tmp_path: Path, capsys: pytest.CaptureF
     assert main(words.split()) == 0
     table = capsys.readouterr().out.splitlines()[2:]
     assert {(row.split()[1], row.split()[2]) for row in table} == {("random-restarts", "1/1"), ("spm", "1/1")}
-    assert main(["check", "random-restarts"]) == 0
+    assert main(["check", "random-restarts", "--plugin", str(file)]) == 0
     (tmp_path / "test_random_restarts.py").write_text(test)
     words = [sys.executable, "-m", "pytest", "-q", "test_random_restarts.py"]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)

@@ -5,7 +5,7 @@ import pytest
 import paramid
 from paramid import Record, Status, task
 from paramid.contracts import registry
-from paramid.contracts.task import declined
+from paramid.contracts.method import declined
 
 THOROUGH = ("hermite-fused", "hermite-fused:order=2")
 QUICK = (

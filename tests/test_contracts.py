@@ -10,7 +10,7 @@ from paramid import Network, Spec
 from paramid.authoring import check
 from paramid.contracts import descriptions, registry
 from paramid.contracts.controls import Control
-from paramid.contracts.task import declined
+from paramid.contracts.method import declined
 from paramid.running.cell import plan_cell
 from paramid.running.inside_cell import execute
 from paramid.words import naming

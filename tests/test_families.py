@@ -8,7 +8,7 @@ import pytest
 
 import paramid
 from paramid.contracts import plugins, registry
-from paramid.contracts.task import declined
+from paramid.contracts.method import declined
 
 FILE = Path(__file__).with_name("families.py")
 plugins.add_plugin(FILE)

@@ -87,7 +87,7 @@ def test_what_is_not_positive_is_not_found_among_positive_matrices() -> None:
 
 def test_samples_stream(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = played(GramLeastSquares(), Quadratic(D=5, k=3, N=400))[0]
-    monkeypatch.setattr("paramid.oracle.counting.CHUNK", 20)
+    monkeypatch.setattr("paramid.words.memory_limits.CHUNK", 20)
     monkeypatch.setattr(gram_least_squares, "BLOCK", 60)
     oracle = oracle_for(GramLeastSquares(), Quadratic(D=5, k=3, N=400))
     *_, claim = GramLeastSquares().identify(oracle, Run.seeded(0))

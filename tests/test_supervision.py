@@ -1,6 +1,8 @@
 """Whatever a method does, its cell becomes a record and the others do not notice."""
 
+import os
 import signal
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +14,7 @@ from paramid.contracts import plugins, registry
 from paramid.records.record import Record
 from paramid.running.cell import plan_cell
 from paramid.running.supervisor import Supervisor
+from paramid.wall import jail
 
 plugins.add_plugin(Path(__file__).with_name("misbehaving.py"))
 TASK = "shallow:D=4,m=2,N=1000000"
@@ -59,17 +62,34 @@ def test_a_cell_sees_no_channel_but_its_own() -> None:
         running = pool.submit(server.run, cells[0], cells[0].key(), {})
         while not running.done():
             for planned in cells[1:]:
-                assert server.run(planned, planned.key(), {}).record.status is paramid.Status.EXITED
+                found = server.run(planned, planned.key(), {}).record
+                assert found.status is ENDINGS[found.method.partition("how=")[2]]
     assert running.result().record.status is paramid.Status.TIMED_OUT
 
 
-def test_a_server_that_is_killed_is_started_again() -> None:
+def test_a_method_that_would_kill_its_server_ends_alone() -> None:
     with Supervisor(threads=1) as server:
-        cells = [plan_cell(f"misbehaving:how={how}", TASK, seed=0) for how in ("kills_the_server", "well")]
+        cells = [plan_cell(f"misbehaving:how={how}", TASK, time_limit=2.0) for how in ("kills_the_server", "well")]
         guilty, next_one = (server.run(planned, planned.key(), {}).record for planned in cells)
-    assert (guilty.status, guilty.reason) == (paramid.Status.CRASHED, "the fork server died while it ran")
+    assert guilty.status in (paramid.Status.TIMED_OUT, paramid.Status.CRASHED)  # where nothing walls off its signals
     assert next_one.status is paramid.Status.FINISHED
-    assert not Path(server._scratch).exists()
+
+
+@pytest.mark.parametrize("name", ["wardens", "methods"])
+def test_a_server_that_is_killed_is_started_again(name: str) -> None:
+    with Supervisor(threads=1) as supervisor, ThreadPoolExecutor(1) as pool:
+        cells = [plan_cell(f"misbehaving:how={how}", TASK, time_limit=3.0) for how in ("hangs", "well")]
+        supervisor.run(cells[1], cells[1].key(), {})
+        running = pool.submit(supervisor.run, cells[0], cells[0].key(), {})
+        time.sleep(1)
+        methods = supervisor._processes[0].pid
+        os.kill(methods if name == "methods" else jail.children(methods)[0], signal.SIGKILL)
+        time.sleep(0.2)
+        next_one = supervisor.run(cells[1], cells[1].key(), {}).record
+        hit = running.result().record
+    assert next_one.status is paramid.Status.FINISHED
+    assert hit.status is (paramid.Status.CRASHED if name == "wardens" else paramid.Status.TIMED_OUT)
+    assert not any(Path(server.scratch).exists() for server in (supervisor.wardens, supervisor.methods))
 
 
 def test_reasons_and_traces_tell(records: dict[str, Record]) -> None:
@@ -89,7 +109,7 @@ def test_reasons_and_traces_tell(records: dict[str, Record]) -> None:
     assert len(records["shouts"].reason) <= 20_000
     assert "KeyboardInterrupt: planned" in records["interrupts"].printed
     assert records["floods"].reason == "yielded 1,000 claims and did not end"
-    assert records["trails_off"].reason == "stopped in the middle of a message"
+    assert records["trails_off"].reason == "stopped after 2 s"
     assert "an oracle cannot be copied" in records["copies"].reason
     assert records["diverges"].metrics["identified"] == 0
     assert "torch.complex128 values" in records["imaginary"].reason

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from paramid.authoring.probes import Finding, difference, probe
 from paramid.contracts import registry
 from paramid.contracts.controls import Control
+from paramid.contracts.method import declined
 from paramid.contracts.plugins import joined
-from paramid.contracts.task import declined
 from paramid.running import suites
 from paramid.running.cell import plan_cell
 from paramid.running.supervisor import Supervisor

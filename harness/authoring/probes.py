@@ -18,12 +18,12 @@ from torch import Tensor
 from paramid.authoring.watchful_oracle import CountedTeacher, WatchfulOracle
 from paramid.contracts import plugins, registry
 from paramid.contracts.controls import Control
+from paramid.contracts.error_statuses import ending
 from paramid.contracts.method import Run
 from paramid.contracts.task import Task
 from paramid.judging.claim_scores import accept
 from paramid.judging.metrics import Unjudgeable
 from paramid.oracle.counting import CountingOracle
-from paramid.running.error_statuses import ending
 from paramid.running.inside_cell import Emit
 from paramid.words import naming, random_streams
 from paramid.words.claims import Claim
@@ -61,8 +61,8 @@ class Observed:
 
 def run_probes(cell: Cell, emit: Emit, *, whole: bool) -> None:
     """The probes before one teacher, in a child."""
-    plugins.join(cell.plugins)
-    emit({"event": "start"}, b"")
+    plugins.join((*cell.plugins, *cell.method_plugins))
+    emit({"event": "working"}, b"")
     findings, digests = probe(cell.method, cell.task, whole=whole)
     for found in findings:
         emit({"event": "found", **asdict(found)}, b"")

@@ -76,8 +76,9 @@ class WatchfulOracle(CountingOracle):
         """Second derivatives."""
         return self.hand_out(super().hessian(x))
 
-    def _rows(self, x: Tensor) -> Tensor:
-        rows = super()._rows(x)
+    def checked(self, x: Tensor) -> Tensor:
+        """Points, and what they came as."""
+        rows = super().checked(x)
         if x.dtype != rows.dtype:
             self._coarse.add(f"points came as {x.dtype}; {rows.dtype} was wanted")
         return rows

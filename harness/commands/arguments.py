@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from paramid.records.published import Published
 
 SOURCES = "a file, a folder, a checkout, or `published`, those that came with paramid"
-OF_A_CELL = ("device", "threads", "time_limit", "query_limit", "memory_limit")  # what `cell` adds
+OF_A_CELL = ("device", "threads", "time_limit", "query_limit", "memory_limit", "secret")  # what `cell` adds
 
 
 def cell(add: Add, *, time_limit: str, memory_limit: str) -> None:
@@ -26,7 +26,11 @@ def cell(add: Add, *, time_limit: str, memory_limit: str) -> None:
         help=f"seconds a method may work, judging excluded (default: {time_limit})",
     )  # fmt: skip
     add("--query-limit", type=int, metavar="N", help="rows a method may query (default: none)")
-    add("--memory-limit", type=float, metavar="MB", help=f"memory of a cell's process (default: {memory_limit})")
+    add("--memory-limit", type=float, metavar="MB", help=f"memory of a method's process (default: {memory_limit})")
+    add(
+        "--secret", type=Path, metavar="FILE",
+        help="32 bytes and more from which teachers are drawn, so that nobody can know them (default: seeds alone)",
+    )  # fmt: skip
 
 
 def store(add: Add) -> None:

@@ -84,7 +84,7 @@ def list_reasons(method: str | None, task: str | None) -> None:
 def reason_against(method: str, task: str) -> str | None:
     """Why a method declines a task, or cannot be used at all; None where it accepts, as controls do."""
     from paramid.contracts.controls import Control
-    from paramid.contracts.task import declined
+    from paramid.contracts.method import declined
 
     try:
         ours, theirs = registry.method(method), registry.task(task)

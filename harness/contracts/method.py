@@ -30,7 +30,12 @@ class Run:
     @classmethod
     def seeded(cls, seed: int, device: str | torch.device = "cpu") -> Run:
         """A run over the method's own stream of `seed`."""
-        return cls(torch.device(device), random_streams.generator(seed, "method"))
+        return cls.streamed(random_streams.number(seed, "method"), device)
+
+    @classmethod
+    def streamed(cls, number: int, device: str | torch.device = "cpu") -> Run:
+        """A run over the stream of that number, which does not tell the seed."""
+        return cls(torch.device(device), torch.Generator(device="cpu").manual_seed(number))
 
     @classmethod
     def teacher(cls, seed: int) -> Run:
@@ -64,3 +69,29 @@ class Method(Protocol):
     def identify(self, oracle: Oracle, run: Run, /) -> Iterator[Claim]:
         """Yield what is believed so far; the last claim is the answer."""
         ...
+
+
+class Offer(Protocol):
+    """What a method is asked about: what a task grants, and what is public of its teachers."""
+
+    @property
+    def access(self) -> frozenset[Access]:
+        """The kinds of access that are granted."""
+        ...
+
+    @property
+    def spec(self) -> Spec:
+        """What is public."""
+        ...
+
+
+def declined(method: Method, offer: Offer) -> str | None:
+    """Why this pair is not to be run, or None."""
+    if missing := method.access - offer.access:
+        return f"needs {_kinds(missing)}; the task grants {_kinds(offer.access)}"
+    reason = method.declines(offer.spec)
+    return None if reason is None else str(reason)
+
+
+def _kinds(access: frozenset[Access]) -> str:
+    return ", ".join(sorted(kind.value for kind in access)) or "nothing"

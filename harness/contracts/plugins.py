@@ -28,16 +28,15 @@ class PluginError(UsageError):
 
 def add_plugin(file: str | Path) -> None:
     """Register the `METHODS` and `TASKS` of a file; a UsageError says why it cannot be."""
-    path = Path(file).resolve()
-    if path in _plugin_files:
+    _forget_surveyed(Path(file).resolve())
+    path = checked_file(file)
+    if path is None:
         return
     module_name = plugin_module(path)
     spec = spec_from_file_location(module_name, path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise UsageError(f"plug-in {file}: a Python file was wanted")
+    assert spec is not None
+    assert spec.loader is not None
     module = module_from_spec(spec)
-    if module_name in sys.modules:
-        raise PluginError(f"plug-in {file}: a plug-in of that file name is there already; another name was wanted")
     sys.modules[module_name] = module
     try:
         spec.loader.exec_module(module)
@@ -53,7 +52,36 @@ def add_plugin(file: str | Path) -> None:
     for group, classes in offered.items():
         for name, cls in classes.items():
             registry.add_place(group, name, f"{cls.__module__}:{cls.__qualname__}")
+    note_file(path)
+
+
+def checked_file(file: str | Path) -> Path | None:
+    """The path of a plug-in that can be joined; None where it has been."""
+    path = Path(file).resolve()
+    if path in _plugin_files:
+        return None
+    if path.suffix != ".py" or not path.is_file():
+        raise UsageError(f"plug-in {file}: a Python file was wanted")
+    if plugin_module(path) in sys.modules or file_of(plugin_module(path)):
+        raise PluginError(f"plug-in {file}: a plug-in of that file name is there already; another name was wanted")
+    return path
+
+
+def _forget_surveyed(path: Path) -> None:
+    """What was only asked elsewhere is to be imported here."""
+    if path in _plugin_files and plugin_module(path) not in sys.modules:
+        _plugin_files.remove(path)
+        registry.forget(plugin_module(path))
+
+
+def note_file(path: Path) -> None:
+    """Other processes must join this file to know what it offers."""
     _plugin_files.append(path)
+
+
+def file_of(module: str) -> Path | None:
+    """The plug-in file that is imported, here or elsewhere, as that module."""
+    return next((path for path in _plugin_files if plugin_module(path) == module), None)
 
 
 def plugin_module(file: str | Path) -> str:
@@ -67,11 +95,16 @@ def _offered(module: ModuleType, group: str) -> dict[str, type[object]]:
     if not isinstance(offered, dict) or not all(isinstance(c, type) for c in offered.values()):
         raise PluginError(f"{group.upper()} is {offered!r}; a dict from name to class was wanted")
     for name in offered:
-        if not isinstance(name, str) or not re.fullmatch(r"[^\s:,=]+", name):
-            raise PluginError(f"{group.upper()} has the name {name!r}; a word without : , = was wanted")
-        if name in registry.names(group):
-            raise PluginError(f"{group[:-1]} {name!r} is taken by {registry.names(group)[name]}")
+        check_name(group, name)
     return offered
+
+
+def check_name(group: str, name: object) -> None:
+    """A PluginError where a method or task cannot be called so."""
+    if not isinstance(name, str) or not re.fullmatch(r"[^\s:,=]+", name):
+        raise PluginError(f"{group.upper()} has the name {name!r}; a word without : , = was wanted")
+    if name in registry.names(group):
+        raise PluginError(f"{group[:-1]} {name!r} is taken by {registry.names(group)[name]}")
 
 
 def name_of(group: str, given: object, *, here: bool = False) -> str:

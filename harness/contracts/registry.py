@@ -5,11 +5,12 @@ Third parties join through the entry-point groups `paramid.methods` and `paramid
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Mapping, Set
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from paramid.contracts.controls import Control
 from paramid.words import naming
@@ -17,8 +18,14 @@ from paramid.words.naming import Name, UsageError
 from paramid.words.spec import Access
 
 if TYPE_CHECKING:
+    from typing import Protocol
+
     from paramid.contracts.method import Method
     from paramid.contracts.task import Task
+
+    class _Versioned(Protocol):
+        version: int
+
 
 BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "methods": {
@@ -59,9 +66,36 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "hierarchy": "paramid.tasks.hierarchy:Hierarchy",
     },
 }
+CONTROLS = ("truth", "random")
+GROUPS = ("methods", "tasks")
+NEEDS = ("network", "disk")  # what a method may say that it cannot do without
 _added: dict[str, dict[str, str]] = {"methods": {}, "tasks": {}}
 broken: dict[str, str] = {}  # plug-ins that could not be used, and why
 _local_classes: dict[str, type[object]] = {}  # by their place; other processes cannot see them
+
+
+class Shape(NamedTuple):
+    """What a plan looks at of a task's spec."""
+
+    inputs: int
+    widths: tuple[int | None, ...]
+    outputs: int
+
+
+@dataclass(frozen=True)
+class Described:
+    """What a plan must know of a configured method or task: enough for a key, and to refuse what cannot be."""
+
+    canonical: str  # the text as records hold it: the options given, in the order of the fields
+    settings: Mapping[str, str] = field(hash=False)
+    version: int
+    module: str
+    needs: tuple[str, ...] = ()
+    layers: Shape | None = None  # of a task's teachers
+
+
+Describe = Callable[[str], Described]
+_described: dict[tuple[str, str], Describe] = {}  # plug-ins that are asked elsewhere, and not imported here
 
 
 def names(group: str) -> dict[str, str]:
@@ -82,6 +116,11 @@ def method(text: str) -> Method | Control:
     return cast("Method | Control", _configured("methods", text))
 
 
+def is_control(text: str) -> bool:
+    """Whether this is one of the two controls: nobody else is shown a teacher."""
+    return Name.parse(text).base in CONTROLS
+
+
 def task(text: str) -> Task:
     """The configured task of a name such as `shallow:D=20,m=40`."""
     return cast("Task", _configured("tasks", text))
@@ -89,8 +128,40 @@ def task(text: str) -> Task:
 
 def canonical(group: str, text: str) -> str:
     """The text of a configured name as records hold it: the options given, in the order of the fields."""
+    return described(group, text).canonical
+
+
+def described(group: str, text: str) -> Described:
+    """What a plan must know of a name such as `spm:step=1.5`."""
     name = Name.parse(text)
-    return naming.describe(_configured(group, text), name)
+    if (elsewhere := _described.get((group, name.base))) is not None:
+        return elsewhere(text)
+    made = _configured(group, text)
+    needs: Set[str] = getattr(made, "needs", frozenset())
+    return Described(
+        naming.describe(made, name),
+        dict(naming.settings(made)),
+        made.version,
+        type(made).__module__,
+        tuple(need for need in NEEDS if need in needs),
+        _shape(made, text) if group == "tasks" else None,
+    )
+
+
+def _shape(made: object, text: str) -> Shape:
+    try:
+        spec = cast("Task", made).spec
+    except ValueError as error:
+        raise UsageError(f"{text}: {error}") from error
+    return Shape(spec.inputs, spec.widths, spec.outputs)
+
+
+def shape_of(inputs: object, widths: object, outputs: object) -> Shape:
+    """The shape that somebody else has told; a ValueError says what is wrong with it."""
+    whole = isinstance(widths, list) and all(w is None or type(w) is int for w in widths)
+    if type(inputs) is not int or type(outputs) is not int or not isinstance(widths, list) or not whole:
+        raise ValueError(f"{inputs!r} inputs, {widths!r} widths, {outputs!r} outputs")
+    return Shape(inputs, tuple(widths), outputs)
 
 
 def target(group: str, base: str) -> str:
@@ -103,7 +174,7 @@ def target(group: str, base: str) -> str:
     return known[base]
 
 
-def _configured(group: str, text: str) -> object:
+def _configured(group: str, text: str) -> _Versioned:
     name = Name.parse(text)
     made = naming.configure(load(target(group, name.base)), name)
     access = getattr(made, "access", None)
@@ -113,7 +184,7 @@ def _configured(group: str, text: str) -> object:
         raise UsageError(f"{name.base} has access {access!r}; a frozenset of paramid.Access was wanted")
     if type(version := getattr(made, "version", None)) is not int:
         raise UsageError(f"{name.base} has version {version!r}; a whole number was wanted")
-    return made
+    return cast("_Versioned", made)
 
 
 def load(place: str) -> type[object]:
@@ -138,6 +209,20 @@ def load(place: str) -> type[object]:
 def add_place(group: str, name: str, place: str) -> None:
     """Register the `module:Class` of a plug-in."""
     _added[group][name] = place
+
+
+def add_described(group: str, name: str, place: str, describe: Describe) -> None:
+    """Register what is asked elsewhere."""
+    add_place(group, name, place)
+    _described[group, name] = describe
+
+
+def forget(module: str) -> None:
+    """Take away what a plug-in's module has registered."""
+    for group, added in _added.items():
+        for name in [name for name, place in added.items() if place.startswith(f"{module}:")]:
+            del added[name]
+            _described.pop((group, name), None)
 
 
 def add_class(group: str, name: str, cls: type[object]) -> None:

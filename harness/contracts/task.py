@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol
+from typing import ClassVar, Protocol
 
 from paramid.judging import claim_scores
 from paramid.judging.metrics import Metrics, Unjudgeable
@@ -10,9 +10,6 @@ from paramid.words.claims import Claim, Function
 from paramid.words.network import Teacher
 from paramid.words.neuron_distances import CAP
 from paramid.words.spec import Access, Spec
-
-if TYPE_CHECKING:
-    from paramid.contracts.method import Method
 
 
 class Task(Protocol):
@@ -67,15 +64,3 @@ class Task(Protocol):
             return metrics
         spoiled = self.headline == "weight_error" and metrics.get("excess", 0.0) > 0
         return {"error": CAP if spoiled else metrics[self.headline], **metrics}
-
-
-def declined(method: Method, task: Task) -> str | None:
-    """Why this pair is not to be run, or None."""
-    if missing := method.access - task.access:
-        return f"needs {_kinds(missing)}; the task grants {_kinds(task.access)}"
-    reason = method.declines(task.spec)
-    return None if reason is None else str(reason)
-
-
-def _kinds(access: frozenset[Any]) -> str:
-    return ", ".join(sorted(kind.value for kind in access)) or "nothing"

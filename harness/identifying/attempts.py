@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
+from paramid.contracts.error_statuses import ending
 from paramid.contracts.method import Method, Run
 from paramid.identifying import far_field
 from paramid.identifying.black_box import BadFunction, BlackBox, TimeIsUp
@@ -20,7 +21,6 @@ from paramid.judging.metrics import Unjudgeable
 from paramid.judging.output_errors import score_outputs
 from paramid.oracle.counting import CountingOracle
 from paramid.oracle.protocol import BudgetSpent
-from paramid.running.error_statuses import ending
 from paramid.words.claims import Claim
 from paramid.words.network import Network
 from paramid.words.spec import Access, Spec

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from paramid.running.error_statuses import one_line
+from paramid.contracts.error_statuses import one_line
 from paramid.words import random_streams
 from paramid.words.network import Network
 from paramid.words.spec import Access, Spec

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paramid.judging.aligned_networks import score_network
 from paramid.judging.metrics import Metrics, Unjudgeable
 from paramid.judging.spans_and_directions import score_directions, score_entangled, score_gram, score_subspace
-from paramid.words.claims import Claim, Directions, EntangledWeights, Gram, Subspace
+from paramid.words.claims import Claim, Directions, EntangledWeights, Gram, Subspace, presented
 from paramid.words.network import Network
 
 if TYPE_CHECKING:
@@ -34,14 +34,7 @@ def score(truth: Claim, claim: Claim) -> Metrics:
 
 def accept(claim: object, spec: Spec) -> tuple[Claim, dict[str, float]]:
     """A copy of a claim that can be judged, and the method's own words as numbers."""
-    if not isinstance(claim, Claim):
-        raise Unjudgeable(f"yielded a {type(claim).__name__}; a claim was wanted")
     try:
-        problem = claim.problem(spec)
-        stats = {str(name): float(value) for name, value in claim.stats.items()}
-        mine = claim.copy()
-    except Exception as error:  # a claim is the method's own making: whatever is wrong with it is the claim's fault
-        raise Unjudgeable(f"{type(claim).__name__}: {type(error).__name__}: {error}") from error
-    if problem:
-        raise Unjudgeable(f"{type(claim).__name__}: {problem}")
-    return mine, stats
+        return presented(claim, spec)
+    except ValueError as error:
+        raise Unjudgeable(str(error)) from error

@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import torch
 from torch import Tensor
 
+from paramid.oracle import points
 from paramid.oracle.protocol import AccessRefused, BudgetSpent
-from paramid.oracle.samples import Samples
+from paramid.oracle.samples import Samples, rows_of_a_chunk
 from paramid.words import random_streams
-from paramid.words.memory_limits import CHUNK
 from paramid.words.spec import Access, Spec
+
+Kind = Literal["query", "gradient", "hessian"]
+COUNTED = {"query": "queries", "gradient": "derivatives", "hessian": "derivatives"}
 
 
 @dataclass
@@ -50,7 +53,7 @@ class CountingOracle:
         self._teacher, self._access, self._seed = teacher, access, seed
         self._device, self._dtype = device, dtype
         self._limits = {"queries": query_limit, "samples": spec.samples}
-        self._sampled, self._calls = 0, 0
+        self._sampled, self._calls = 0, list[int]()  # rows granted, and those of every call
         self._process = os.getpid()
         self._noise = random_streams.generator(seed, "noise")
 
@@ -65,43 +68,87 @@ class CountingOracle:
 
     def query(self, x: Tensor, /) -> Tensor:
         """F at chosen points, (rows, outputs)."""
-        self._admit(Access.QUERIES)
-        y = self._evaluate(self._teacher, self._rows(x), "queries", self._width)
-        return self._noisy(y, self._noise)
-
-    def sample(self, n: int, /) -> Samples:
-        """`n` further passive pairs; refused when more than granted were asked for in total."""
-        self._admit(Access.SAMPLES)
-        if n < 1:
-            raise ValueError(f"{n} samples were asked for; at least 1 was wanted")
-        granted = self._limits["samples"]
-        if granted is not None and self._sampled + n > granted:
-            raise BudgetSpent(f"{self._sampled + n} samples asked, {granted} granted")
-        self._sampled += n
-        self._calls += 1
-        call = self._calls
-
-        def draw(index: int, rows: int) -> Tensor:
-            source = random_streams.generator(self._seed, "samples", call, index)
-            return random_streams.inputs(self._spec, rows, source, self._device, self._dtype)
-
-        def label(index: int, x: Tensor) -> Tensor:
-            y = self._evaluate(self._teacher, x, "samples", self._width)
-            return self._noisy(y, random_streams.generator(self._seed, "sample noise", call, index))
-
-        columns = self._spec.inputs + self._spec.outputs
-        return Samples(n, columns, max(1, CHUNK * 8 // self._spec.inputs), draw, label)
+        return self._asked("query", x)
 
     def gradient(self, x: Tensor, /) -> Tensor:
         """Exact first derivatives."""
-        self._admit(Access.DERIVATIVES)
-        return self._evaluate(self._granted("gradient"), self._rows(x), "derivatives", self._width * self._spec.outputs)
+        return self._asked("gradient", x)
 
     def hessian(self, x: Tensor, /) -> Tensor:
         """Exact second derivatives."""
-        self._admit(Access.DERIVATIVES)
-        width = self._spec.inputs * (self._spec.outputs * self._spec.inputs + self._width)
-        return self._evaluate(self._granted("hessian"), self._rows(x), "derivatives", width)
+        return self._asked("hessian", x)
+
+    def _asked(self, kind: Kind, x: Tensor) -> Tensor:
+        self.admit(kind)
+        rows = self.checked(x)
+        self.book(kind, len(rows))
+        return torch.cat([self.answer(kind, chunk) for chunk in rows.split(points.at_once(self._spec, kind))])
+
+    def admit(self, kind: Kind) -> None:
+        """Refuse what was not agreed, or what this teacher has not."""
+        self._admit(Access.QUERIES if kind == "query" else Access.DERIVATIVES)
+        if kind != "query":
+            self._granted(kind)
+
+    def book(self, kind: Kind | Literal["samples"], count: int) -> None:
+        """Count rows before a value of them is known; BudgetSpent where they are more than are left."""
+        if os.getpid() != self._process:
+            raise AccessRefused("rows asked for in another process cannot be counted")
+        name = COUNTED.get(kind, kind)
+        used, limit = getattr(self._usage, name), self._limits.get(name)
+        if kind != "samples" and limit is not None and used + count > limit:
+            raise BudgetSpent(f"{used + count} {name} asked, {limit} granted")
+        setattr(self._usage, name, used + count)
+
+    def answer(self, kind: Kind, x: Tensor) -> Tensor:
+        """A chunk's values or derivatives, of rows that are booked."""
+        if kind != "query":
+            return self._evaluated(self._granted(kind), x)
+        return self._noisy(self._evaluated(self._teacher, x), self._noise)
+
+    def sample(self, n: int, /) -> Samples:
+        """`n` further passive pairs; refused when more than granted were asked for in total."""
+        call = self.grant(n)
+        columns = self._spec.inputs + self._spec.outputs
+
+        def draw(index: int, _: int) -> Tensor:
+            return self.inputs(call, index)
+
+        def label(index: int, x: Tensor) -> Tensor:
+            return self.label_chunk(call, index, x)
+
+        return Samples(n, columns, rows_of_a_chunk(self._spec.inputs), draw, label)
+
+    def grant(self, n: int) -> int:
+        """Grant `n` pairs; the number of the call, by which they are drawn."""
+        self._admit(Access.SAMPLES)
+        if n < 1:
+            raise ValueError(f"{n} samples were asked for; at least 1 was wanted")
+        granted, asked = self._limits["samples"], self._sampled + n
+        if granted is not None and asked > granted:
+            raise BudgetSpent(f"{asked} samples asked, {granted} granted")
+        self._sampled = asked
+        self._calls.append(n)
+        return len(self._calls)
+
+    def has_chunk(self, call: int, index: int) -> bool:
+        """Whether a call was granted so many pairs that they have this chunk."""
+        known = 1 <= call <= len(self._calls) and index >= 0
+        return known and index * rows_of_a_chunk(self._spec.inputs) < self._calls[call - 1]
+
+    def inputs(self, call: int, index: int) -> Tensor:
+        """The inputs of a chunk of the pairs that a call was granted."""
+        chunk = rows_of_a_chunk(self._spec.inputs)
+        rows = min(chunk, self._calls[call - 1] - index * chunk)
+        source = random_streams.generator(self._seed, "samples", call, index)
+        return random_streams.inputs(self._spec, rows, source, self._device, self._dtype)
+
+    def label_chunk(self, call: int, index: int, x: Tensor) -> Tensor:
+        """The values of such a chunk, counted."""
+        self.book("samples", len(x))
+        chunks = x.split(points.at_once(self._spec, "query"))
+        y = torch.cat([self._evaluated(self._teacher, rows) for rows in chunks])
+        return self._noisy(y, random_streams.generator(self._seed, "sample noise", call, index))
 
     def moments(self, order: int, /) -> Tensor:
         """Exact Hermite coefficients; each call counts 1."""
@@ -114,12 +161,8 @@ class CountingOracle:
     def label(self, columns: Tensor, /) -> Tensor:
         """Layers of true neurons near these directions, (inputs, k): an assistance, of which no row is counted."""
         self._admit(Access.LABELS)
-        layers: Tensor = self._granted("label")(self._rows(columns.T).T)
+        layers: Tensor = self._granted("label")(self.checked(columns.T).T)
         return layers.to(device=self._device, dtype=self._dtype, copy=True)
-
-    @property
-    def _width(self) -> int:
-        return max(self._spec.inputs, self._spec.outputs, *(w or 1 for w in self._spec.widths), 1)
 
     def _admit(self, kind: Access) -> None:
         if kind not in self._access:
@@ -132,23 +175,13 @@ class CountingOracle:
             raise AccessRefused(f"this teacher offers no {name}")
         return function
 
-    def _rows(self, x: Tensor) -> Tensor:
-        if not isinstance(x, Tensor) or x.ndim != 2 or x.shape[1] != self._spec.inputs:
-            came = f"shape {tuple(x.shape)}" if isinstance(x, Tensor) else f"a {type(x).__name__}"
-            raise ValueError(f"points came with {came}; a tensor (rows, {self._spec.inputs}) was wanted")
-        if not bool(torch.isfinite(x).all()):
-            raise ValueError("points hold non-finite values")
-        return x.detach().to(device=self._device, dtype=self._dtype)
+    def checked(self, x: Tensor) -> Tensor:
+        """Points as the teacher takes them."""
+        return points.checked(x, self._spec.inputs).to(device=self._device, dtype=self._dtype)
 
-    def _evaluate(self, function: Callable[..., Tensor], x: Tensor, kind: str, width: int) -> Tensor:
-        if os.getpid() != self._process:
-            raise AccessRefused("rows asked for in another process cannot be counted")
-        used, limit = getattr(self._usage, kind), self._limits.get(kind)
-        if kind != "samples" and limit is not None and used + len(x) > limit:
-            raise BudgetSpent(f"{used + len(x)} {kind} asked, {limit} granted")
-        setattr(self._usage, kind, used + len(x))
+    def _evaluated(self, function: Callable[..., Tensor], x: Tensor) -> Tensor:
         with torch.no_grad():
-            return torch.cat([function(rows) for rows in x.split(max(1, CHUNK // width))])
+            return function(x)
 
     def _noisy(self, y: Tensor, source: torch.Generator) -> Tensor:
         if self._spec.noise:

@@ -9,6 +9,9 @@ from torch import Tensor
 
 from paramid.words import memory_limits
 
+Draw = Callable[[int, int], Tensor]  # chunk and rows to inputs
+Label = Callable[[int, Tensor], Tensor]  # chunk and inputs to values
+
 
 class Samples:
     """Passive pairs (x, f(x)), re-iterable in chunks: inputs are drawn anew from their seed, values are remembered.
@@ -16,14 +19,7 @@ class Samples:
     So ten million rows cost the memory of their values alone, and a row is evaluated and counted once.
     """
 
-    def __init__(
-        self,
-        rows: int,
-        columns: int,
-        chunk: int,
-        draw: Callable[[int, int], Tensor],
-        label: Callable[[int, Tensor], Tensor],
-    ) -> None:
+    def __init__(self, rows: int, columns: int, chunk: int, draw: Draw, label: Label) -> None:
         self._rows, self._columns, self._chunk = rows, columns, chunk
         self._draw, self._label = draw, label
         self._values: dict[int, Tensor] = {}
@@ -44,3 +40,8 @@ class Samples:
             raise MemoryError(reason)
         pairs = list(self)
         return torch.cat([x for x, _ in pairs]), torch.cat([y for _, y in pairs])
+
+
+def rows_of_a_chunk(inputs: int) -> int:
+    """How many pairs are drawn at a time."""
+    return max(1, memory_limits.CHUNK * 8 // inputs)

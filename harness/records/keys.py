@@ -14,6 +14,7 @@ from pathlib import Path
 
 import paramid
 from paramid.contracts import registry
+from paramid.contracts.plugins import file_of
 
 KEY_VERSION = 1
 FOREIGN = frozenset({"torch", "numpy", "scipy", "pandas", "tensorly"})  # packages that are never looked into
@@ -21,8 +22,8 @@ FOREIGN = frozenset({"torch", "numpy", "scipy", "pandas", "tensorly"})  # packag
 
 def identity(group: str, name: str) -> dict[str, object]:
     """The version of a method or task, and the hash of its source with all it imports."""
-    configured = registry.method(name) if group == "methods" else registry.task(name)
-    return {"version": configured.version, "source": source_hash(type(configured).__module__)}
+    known = registry.described(group, name)
+    return {"version": known.version, "source": source_hash(known.module)}
 
 
 def digest(parts: Mapping[str, object]) -> str:
@@ -92,6 +93,8 @@ def _path(module: str) -> Path | None:
     """The source file of a module, without importing it (its packages are)."""
     if not module or module.split(".")[0] in FOREIGN:
         return None
+    if (plugin := file_of(module)) is not None:
+        return plugin
     try:
         spec = find_spec(module)
     except (ImportError, ValueError, AttributeError):

@@ -57,6 +57,8 @@ class Record:
     traceback: str = ""
     printed: str = ""
     judge_inputs: int = 10_000  # rows over which outputs were compared
+    cpu_seconds: float = 0.0  # of the method's process and all that came of it, its start included
+    secret: str | None = None  # hash of the secret from which its teacher was drawn
 
     def __repr__(self) -> str:
         """What it is of and how it ended, on a line."""

@@ -44,12 +44,17 @@ class Store:
             raise UsageError(f"no store at {folder}: a folder that `paramid compare --store` wrote was wanted")
         return cls(folder, warn)
 
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """Where it keeps what it holds."""
+        return tuple(self.folder / name for name in ("cells", "claims", "runs"))
+
     def open(self) -> Store:
         """Make the folders, and sweep up what a killed command left half-written."""
         with self._writing():
-            for name in ("cells", "claims", "runs"):
-                (self.folder / name).mkdir(parents=True, exist_ok=True)
-                for left in (self.folder / name).glob(".*.tmp"):
+            for folder in self.folders:
+                folder.mkdir(parents=True, exist_ok=True)
+                for left in folder.glob(".*.tmp"):
                     if not _alive(left.name.split(".")[1]):
                         left.unlink(missing_ok=True)
             self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import dataclass
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from paramid.contracts import registry
 from paramid.contracts.plugins import Joined, joined, name_of
 from paramid.records import keys
 from paramid.words import memory_limits, naming
 from paramid.words.naming import Name, UsageError
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +29,10 @@ class Cell:
     query_limit: int | None = None
     memory_limit: float | None = None  # MB
     judge_inputs: int = 10_000
-    plugins: tuple[Joined, ...] = ()
+    plugins: tuple[Joined, ...] = ()  # of the task
+    method_plugins: tuple[Joined, ...] = ()  # of the method: whoever holds the teacher never joins them
+    needs: tuple[str, ...] = ()  # of what a jail takes away, what the method says it cannot do without
+    secret: str | None = None  # hash of the secret from which the teachers are drawn
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "seed", naming.whole("seed", self.seed))  # numpy's integers become Python's
@@ -37,10 +43,28 @@ class Cell:
         limits = {"seconds": self.time_limit, "queries": self.query_limit, "memory_mb": self.memory_limit}
         return {name: None if limit is None else float(limit) for name, limit in limits.items()}
 
+    @property
+    def torch_device(self) -> torch.device:
+        """Where the tensors are."""
+        import torch
+
+        return torch.device("cuda" if self.device == "cuda" else "cpu")
+
+    @classmethod
+    def from_json(cls, plain: dict[str, Any]) -> Cell:
+        """The cell whose fields were written as JSON."""
+        joined = {
+            name: tuple(p if isinstance(p, str) else tuple(p) for p in plain[name])
+            for name in ("plugins", "method_plugins")
+        }
+        return cls(**{**plain, **joined, "needs": tuple(plain["needs"])})
+
     def key(self) -> str:
         """The content key (see `keys`)."""
+        secret = {} if self.secret is None else {"secret": self.secret}
         return keys.digest(
             {
+                **secret,
                 "method": _identity("methods", self.method),
                 "task": _identity("tasks", self.task),
                 "seed": self.seed,
@@ -52,9 +76,11 @@ class Cell:
 
 
 def _identity(group: str, text: str) -> dict[str, object]:
-    configured = registry.method(text) if group == "methods" else registry.task(text)
-    options = dict(naming.settings(configured))
+    options = dict(registry.described(group, text).settings)
     return {"name": Name.parse(text).base, "options": options, **keys.identity(group, text)}
+
+
+OTHERS = ("device", "secret", "threads")  # what else may be said of a run
 
 
 class Limits(TypedDict, total=False):
@@ -66,20 +92,30 @@ class Limits(TypedDict, total=False):
     judge_inputs: int
 
 
-def plan_cell(method: object, task: object, *, seed: int = 0, device: str = "cpu", **limits: Unpack[Limits]) -> Cell:
+def plan_cell(
+    method: object,
+    task: object,
+    *,
+    seed: int = 0,
+    device: str = "cpu",
+    secret: str | None = None,
+    **limits: Unpack[Limits],
+) -> Cell:
     """A cell of a method and a task, by name or as classes; a UsageError says what is wrong with them."""
     for name in limits:
         if name not in Limits.__annotations__:
-            raise UsageError(
-                f"unknown option {name!r}; {naming.suggestion(name, (*Limits.__annotations__, 'device', 'threads'))}"
-            )
-    method, task = (registry.canonical(g, name_of(g, given)) for g, given in (("methods", method), ("tasks", task)))
+            raise UsageError(f"unknown option {name!r}; {naming.suggestion(name, (*Limits.__annotations__, *OTHERS))}")
+    known = [registry.described(g, name_of(g, given)) for g, given in (("methods", method), ("tasks", task))]
+    method, task = (k.canonical for k in known)
     made = Cell(
         method=method,
         task=task,
         seed=seed,
         device=device,
-        plugins=joined(("methods", method), ("tasks", task)),
+        plugins=joined(("tasks", task)),
+        method_plugins=joined(("methods", method)),
+        needs=known[0].needs,
+        secret=secret,
         **limits,
     )
     for name in Limits.__annotations__:
@@ -91,11 +127,8 @@ def plan_cell(method: object, task: object, *, seed: int = 0, device: str = "cpu
             f"memory_limit is {made.memory_limit:g} MB; torch alone takes {memory_limits.LEAST_MB} and more"
         )
     allowed = min(memory_limits.room(), 2**20 * (made.memory_limit or math.inf))
-    try:
-        spec = registry.task(made.task).spec
-    except ValueError as error:
-        raise UsageError(f"{made.task}: {error}") from error
-    if reason := memory_limits.refusal(memory_limits.least(spec), allowed):
+    assert known[1].layers is not None
+    if reason := memory_limits.refusal(memory_limits.least(known[1].layers), allowed):
         raise UsageError(f"{made.task} cannot fit in memory: {reason}")
     return made
 

@@ -19,6 +19,7 @@ from paramid.running.cell import Cell, resolve_device
 from paramid.running.progress import Progress
 from paramid.running.supervisor import Supervisor
 from paramid.words.naming import UsageError, whole
+from paramid.words.secrets import Secret
 from paramid.words.status import Status
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class Comparison:
     threads: int
     retry: frozenset[Status] = frozenset()
     fresh: bool = False
+    secret: Secret | None = None
     notes: list[str] = field(default_factory=list)
 
     @classmethod
@@ -83,11 +85,15 @@ class Comparison:
         threads: int | None = None,
         retry: Iterable[Status | str] = (),
         fresh: bool = False,
+        secret: str | Path | bytes | None = None,
         **options: Any,
     ) -> Comparison:
         """Plan a suite, or a grid of methods, tasks and seeds."""
         options = {k: v for k, v in options.items() if v is not None}
         options["device"] = resolve_device(options.get("device", "cpu"))
+        hidden = None if secret is None else Secret.given(secret)
+        if hidden is not None:
+            options["secret"] = hidden.fingerprint
         threads = openmp.chosen(threads)
         workers = max(1, machine.cores() // threads) if workers is None else whole("workers", workers, 1)
         if suite is not None:
@@ -109,6 +115,7 @@ class Comparison:
             threads,
             frozenset(map(_status, [retry] if isinstance(retry, str | Status) else retry)),
             fresh,
+            hidden,
             notes,
         )
 
@@ -123,7 +130,10 @@ class Comparison:
                 return
             facts = provenance.collect(self.threads, self.workers)
             facts["run"] = self.store.start_run(facts)
-            supervisor = stack.enter_context(Supervisor(self.threads, 0.9 * machine.ram_mb() / self.workers))
+            memory = 0.9 * machine.ram_mb() / self.workers
+            supervisor = stack.enter_context(
+                Supervisor(self.threads, memory, secret=self.secret, hidden=self.store.folders)
+            )
             pool = stack.enter_context(ThreadPoolExecutor(self.workers))
             stack.callback(pool.shutdown, cancel_futures=True)
             stack.callback(supervisor.stop)  # first out: running cells end, waiting ones never start

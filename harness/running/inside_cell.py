@@ -1,18 +1,19 @@
 """What happens in one cell: draw, oracle, method, claims, judge. Every step is reported as an event.
 
-The clock runs only while the method works. This module never decides where it runs: `supervisor` puts it into a child
-process, `throw=True` and the tests run it in their own.
+The clock runs only while the method works. This module never decides where a method runs: a `Seat` does. The one behind
+the wall is another process (`wall.serving`); that of `throw=True` and the tests is this one.
 """
 
 from __future__ import annotations
 
 import inspect
 import io
+import math
 import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 import torch
@@ -20,15 +21,17 @@ from torch import Tensor
 
 from paramid.contracts import plugins, registry
 from paramid.contracts.controls import Control
-from paramid.contracts.method import GiveUp, Run
-from paramid.contracts.task import Task, declined
+from paramid.contracts.error_statuses import ending, one_line, trace_of
+from paramid.contracts.method import GiveUp, Run, declined
+from paramid.contracts.task import Task
 from paramid.judging.claim_scores import accept
 from paramid.judging.metrics import Metrics, Unjudgeable, documented
 from paramid.judging.obstacles import obstacles
 from paramid.judging.output_errors import score_outputs
 from paramid.oracle.counting import CountingOracle, Usage
 from paramid.oracle.protocol import BudgetSpent
-from paramid.running.error_statuses import ending, one_line, trace_of
+from paramid.wall.custody import Left
+from paramid.wall.serving import Ended
 from paramid.words import random_streams
 from paramid.words.claims import Claim
 from paramid.words.network import Network
@@ -37,117 +40,185 @@ from paramid.words.status import Status
 if TYPE_CHECKING:
     from paramid.running.cell import Cell
     from paramid.words.network import Teacher
+    from paramid.words.spec import Access
 
+T = TypeVar("T")
 Emit = Callable[[dict[str, Any], bytes], None]
 JUDGE_CHUNK = 2**22  # doubles per intermediate of the judge
 MOST_CLAIMS = 1000  # of a method
+FUNCTION_LIMIT = 600.0  # seconds for a claimed function to give the judge its values
 
 
-def execute(cell: Cell, emit: Emit, *, throw: bool = False) -> None:
-    """Run one cell and report `start`, then `judging` and `claim` for every claim, then `end`.
+class Seat(Protocol):
+    """Where a method works. `until`, a moment of `time.monotonic`, is when its time is up."""
 
-    With `throw` an error of the method is raised instead of reported.
-    """
-    plugins.join(cell.plugins)
-    Execution(cell, emit, throw).run()
+    until: float
+
+    def ready(self) -> None:
+        """Return when it can begin."""
+        ...
+
+    def start(self, cell: Cell, task: Task, stream: int) -> frozenset[Access]:
+        """Make the method and ask it whether it will; the access that it declares. Raises `Ended` where it does not."""
+        ...
+
+    def claims(self, oracle: CountingOracle, task: Task) -> Iterator[Claim]:
+        """Its claims, until it ends or `Ended` is raised."""
+        ...
+
+    def close(self) -> Left:
+        """End it; what it has used."""
+        ...
+
+
+class Here:
+    """A method in this process; with `throw` its errors are raised."""
+
+    def __init__(self, cell: Cell, *, throw: bool) -> None:
+        self.until, self._throw = math.inf, throw
+        self._method = registry.method(cell.method)
+        self._run = Run.seeded(0)
+
+    def ready(self) -> None:
+        """It always is."""
+
+    def start(self, cell: Cell, task: Task, stream: int) -> frozenset[Access]:
+        """Ask the method."""
+        assert not isinstance(self._method, Control)
+        self._run = Run.streamed(stream, cell.torch_device)
+        try:
+            reason = declined(self._method, task)
+        except Exception as error:
+            raise Ended(*ending(error), trace_of(error)) from error
+        if reason is not None:
+            raise Ended(Status.DECLINED, reason)
+        return self._method.access
+
+    def claims(self, oracle: CountingOracle, task: Task) -> Iterator[Claim]:  # noqa: ARG002 -- a seat elsewhere needs it
+        """What the method yields."""
+        assert not isinstance(self._method, Control)
+        claims = self._method.identify(oracle, self._run)
+        if not inspect.isgenerator(claims):
+            told = f"identify gave a {type(claims).__name__}; a generator of claims was wanted"
+            raise Ended(Status.MALFORMED_CLAIM, told)
+        try:
+            yield from claims
+        except Exception as error:
+            if self._throw and ending(error)[0] is Status.RAISED:
+                raise
+            trace = "" if isinstance(error, GiveUp | BudgetSpent) else trace_of(error)
+            raise Ended(*ending(error), trace) from error
+
+    def close(self) -> Left:
+        """Its memory is this process'."""
+        return Left(peak_mb=peak_mb())
+
+
+def execute(cell: Cell, emit: Emit, *, throw: bool = False, seed: int | None = None) -> None:
+    """Run one cell in this process. With `throw` an error of the method is raised instead of reported."""
+    plugins.join((*cell.plugins, *cell.method_plugins))
+    Execution(cell, emit, Here(cell, throw=throw), cell.seed if seed is None else seed).run()
 
 
 class Execution:
-    """One cell while it runs: the clock, the oracle and the last claim."""
+    """One cell while it runs: the clock, the oracle and the last claim. Reports `start`, claims and `end`."""
 
-    def __init__(self, cell: Cell, emit: Emit, throw: bool) -> None:
-        self.cell, self.emit, self.throw = cell, emit, throw
+    def __init__(self, cell: Cell, emit: Emit, seat: Seat, seed: int) -> None:
+        self.cell, self.emit, self.seat, self.seed = cell, emit, seat, seed
         self.task: Task = registry.task(cell.task)
-        self.method = registry.method(cell.method)
-        self.device = torch.device("cuda" if cell.device == "cuda" else "cpu")
-        self.teacher = self.task.draw(cell.seed)
+        self.device = cell.torch_device
+        self.teacher = self.task.draw(seed)
         self.oracle: CountingOracle | None = None
-        self.seconds = 0.0
+        self.seconds, self.owed = 0.0, 0.0
         self.last: Claim | None = None
 
     def run(self) -> None:
         """The whole cell."""
-        spec = self.task.spec
-        if isinstance(self.method, Control):
-            claims = self.method.claims(self.task, self.cell.seed)
-        else:
-            try:
-                reason = declined(self.method, self.task)
-            except Exception as error:
-                return self.end(*ending(error), trace_of(error))
-            if reason is not None:
-                return self.end(Status.DECLINED, reason)
-            self.oracle = CountingOracle(
-                moved(self.teacher, self.device),
-                spec,
-                access=self.method.access,
-                seed=self.cell.seed,
-                device=self.device,
-                query_limit=self.cell.query_limit,
-            )
-            claims = self.method.identify(self.oracle, Run.seeded(self.cell.seed, self.device))
-            if not inspect.isgenerator(claims):
-                came = type(claims).__name__
-                return self.end(Status.MALFORMED_CLAIM, f"identify gave a {came}; a generator of claims was wanted")
+        try:
+            claims = self.begun()
+        except Ended as ended:
+            return self.end(ended)
         self.emit({"event": "start", "obstacles": obstacles_of(self.teacher)}, b"")
-        status, reason, trace = self.take_claims(claims)
-        return self.end(status, reason, trace)
+        return self.end(self.take_claims(claims))
 
-    def take_claims(self, claims: Iterator[Claim]) -> tuple[Status, str, str]:
+    def begun(self) -> Iterator[Claim]:
+        """The claims of a method that has started, or of a control."""
+        if registry.is_control(self.cell.method):
+            control = registry.method(self.cell.method)
+            assert isinstance(control, Control)
+            return control.claims(self.task, self.seed)
+        self.seat.ready()
+        stream = random_streams.number(self.seed, "method")
+        access = self.timed(lambda: self.seat.start(self.cell, self.task, stream))
+        self.oracle = CountingOracle(
+            moved(self.teacher, self.device),
+            self.task.spec,
+            access=access,
+            seed=self.seed,
+            device=self.device,
+            query_limit=self.cell.query_limit,
+        )
+        return self.seat.claims(self.oracle, self.task)
+
+    def timed(self, work: Callable[[], T]) -> T:
+        """What the method does, on its own time."""
+        self.emit({"event": "working"}, b"")
+        begin = self.now()
+        if self.cell.time_limit is not None:
+            self.seat.until = time.monotonic() + self.cell.time_limit - self.seconds
+        try:
+            return work()
+        finally:
+            self.seconds += self.now() - begin
+
+    def take_claims(self, claims: Iterator[Claim]) -> Ended:
         """Take claims until the method ends, one way or another."""
         for _ in range(MOST_CLAIMS):
-            begin = self.now()
             try:
-                claim = next(claims)
-            except StopIteration:
-                return self.finished()
-            except Exception as error:
-                if self.throw and ending(error)[0] is Status.RAISED:
-                    raise
-                return *ending(error), "" if isinstance(error, GiveUp | BudgetSpent) else trace_of(error)
-            finally:
-                self.seconds += self.now() - begin
-            try:
+                claim = self.timed(lambda: next(claims))
+                self.seconds, self.owed = self.seconds + self.owed, 0.0
                 self.judge(claim)
+            except StopIteration:
+                return Ended(Status.NO_ANSWER if self.last is None else Status.FINISHED)
+            except Ended as ended:
+                return ended
             except Unjudgeable as error:
-                return Status.MALFORMED_CLAIM, one_line(str(error)), ""
-        return Status.MALFORMED_CLAIM, f"yielded {MOST_CLAIMS:,} claims and did not end", ""
+                return Ended(Status.MALFORMED_CLAIM, one_line(str(error)))
+        return Ended(Status.MALFORMED_CLAIM, f"yielded {MOST_CLAIMS:,} claims and did not end")
 
     def judge(self, claim: object) -> None:
         """Check, judge and report one claim."""
-        self.emit({"event": "judging"}, b"")
+        self.emit({"event": "judging", **self.costs()}, b"")
         claim, stats = accept(claim, self.task.spec)
         metrics = self.task.judge(claim, self.teacher)
         stored = claim.arrays()
+        costs = self.costs()
         if not stored:  # a function cannot be kept: its outputs are judged while it is here
+            begin = self.now()
+            self.seat.until = time.monotonic() + FUNCTION_LIMIT
             metrics = {**metrics, **self.outputs(claim)}
+            self.owed = self.now() - begin  # free for the last claim alone: in its own code a method could work on
         self.last = claim
-        self.emit(
-            {
-                "event": "claim",
-                "kind": type(claim).__name__,
-                **self.costs(),
-                "metrics": self.documented_only(metrics),
-                "stats": stats,
-            },
-            pack(stored),
-        )
+        told = {"event": "claim", "kind": type(claim).__name__, **costs, "stats": stats}
+        self.emit({**told, "metrics": self.documented_only(metrics)}, pack(stored))
 
-    def finished(self) -> tuple[Status, str, str]:
-        """The method ended by itself."""
-        return (Status.NO_ANSWER, "", "") if self.last is None else (Status.FINISHED, "", "")
-
-    def end(self, status: Status, reason: str = "", trace: str = "") -> None:
+    def end(self, ended: Ended) -> None:
         """Judge the last claim's outputs and report the end."""
-        self.emit({"event": "judging"}, b"")
+        self.emit({"event": "judging", **self.costs()}, b"")
+        left = self.seat.close()
+        status, reason = ended.status, ended.reason
         metrics: Mapping[str, float] = {}
-        if self.last is not None and self.last.arrays():
+        if status is Status.TIMED_OUT:
+            self.seconds = self.cell.time_limit or self.seconds
+            reason = f"stopped after {self.seconds:g} s"
+        if self.last is not None and self.last.arrays() and status is not Status.INTERRUPTED:
             try:
                 metrics = self.outputs(self.last)
             except Unjudgeable as error:
                 status, reason = Status.MALFORMED_CLAIM, one_line(str(error))
-        ended = {"event": "end", "status": status.key, "reason": reason, "traceback": trace, **self.costs()}
-        self.emit({**ended, "metrics": self.documented_only(metrics), "peak_mb": peak_mb()}, b"")
+        told = {"event": "end", "status": status.key, "reason": reason, "traceback": ended.trace, **self.costs()}
+        used = {"peak_mb": left.peak_mb, "cpu_seconds": left.cpu_seconds, "walls": left.walls}
+        self.emit({**told, "metrics": self.documented_only(metrics), **used}, b"")
 
     def outputs(self, claim: Claim) -> Metrics:
         """The output errors of a callable claim on fresh inputs of the task's law."""
@@ -159,7 +230,7 @@ class Execution:
             value: Tensor = claim(x.to(here))
             return value.to("cpu") if isinstance(value, Tensor) else value
 
-        return judge_outputs(self.teacher, call, self.task, self.cell)
+        return judge_outputs(self.teacher, call, self.task, self.cell.judge_inputs, self.seed)
 
     def documented_only(self, metrics: Mapping[str, float]) -> dict[str, float]:
         """The metrics, every one of them documented."""
@@ -184,23 +255,14 @@ def obstacles_of(teacher: Teacher) -> tuple[str, ...]:
     return obstacles(teacher) if isinstance(teacher, Network) else ()
 
 
-def judge_outputs(teacher: Teacher, call: Teacher, task: Task, cell: Cell) -> Metrics:
-    """Output errors over the cell's fresh inputs, in chunks of bounded memory."""
-    spec, source = task.spec, random_streams.generator(cell.seed, "judge")
+def judge_outputs(teacher: Teacher, call: Teacher, task: Task, inputs: int, seed: int) -> Metrics:
+    """Output errors over so many fresh inputs, in chunks of bounded memory."""
+    spec, source = task.spec, random_streams.generator(seed, "judge")
     rows = max(1, JUDGE_CHUNK // max(spec.inputs, spec.outputs, *(w or 1 for w in spec.widths), 1))
-    counts = [min(rows, cell.judge_inputs - first) for first in range(0, cell.judge_inputs, rows)]
+    counts = [min(rows, inputs - first) for first in range(0, inputs, rows)]
     cpu = torch.device("cpu")
     chunks = (random_streams.inputs(spec, n, source, cpu, torch.float64) for n in counts)
     return score_outputs(teacher, call, chunks)
-
-
-def rejudge(cell: Cell, emit: Emit, *, kind: str, payload: bytes) -> None:
-    """The output errors of a last claim, where its child ended before they were measured."""
-    plugins.join(cell.plugins)
-    task = registry.task(cell.task)
-    claim = next(k for k in task.kinds if k.__name__ == kind).restore(unpack(payload), task.spec)
-    metrics = judge_outputs(task.draw(cell.seed), claim, task, cell) if callable(claim) else {}
-    emit({"event": "rejudged", "metrics": metrics}, b"")
 
 
 def moved(teacher: Teacher, device: torch.device) -> Teacher:

@@ -14,6 +14,7 @@ from paramid.running import threads as openmp
 from paramid.running.cell import Cell, Limits, plan_cell, resolve_device
 from paramid.running.supervisor import Supervisor
 from paramid.running.transcript import Observe, Transcript
+from paramid.words.secrets import Secret
 from paramid.words.status import Status
 
 
@@ -23,6 +24,7 @@ class RunOptions(Limits, total=False):
     device: str  # cpu, cuda or auto
     threads: int | None  # default: what OMP_NUM_THREADS says, else one
     store: str | Path | None
+    secret: str | Path | bytes | None  # from which the teacher is drawn: a file, or the secret itself
     throw: bool
 
 
@@ -31,8 +33,8 @@ def run(method: object, task: object, seed: int = 0, **options: Unpack[RunOption
 
     Both are names such as `spm:step=1.5`, or classes, as they are or configured. `device`, `threads`, `store`, and the
     limits `time_limit`, `query_limit` and `memory_limit` (none by default) are as on the command line. `throw=True`
-    runs it in this process, without isolation or limits of time and memory, and lets its errors out: for tests and
-    debuggers.
+    runs it in this process, without a wall or limits of time and memory, and lets its errors out: for tests and
+    debuggers. With a `secret`, at least 32 bytes or a file of them, nobody without it can know the teacher beforehand.
 
     Examples
     --------
@@ -51,25 +53,36 @@ def outcome(
     """`run`, with the last claim's bytes beside the record; `observe` is told at every step what it would be."""
     threads, device = openmp.chosen(options.pop("threads", None)), options.pop("device", "cpu")
     store, throw = options.pop("store", None), options.pop("throw", False)
+    given = options.pop("secret", None)
+    secret = None if given is None else Secret.given(given)
     facts = provenance.collect(threads, 1)
     kept = None if store is None else Store(store).open()
-    with nullcontext() if throw else Supervisor(threads) as supervisor:  # it starts while the cell is planned
+    walled = None if throw else Supervisor(threads, secret=secret, hidden=kept.folders if kept else ())
+    with walled or nullcontext() as supervisor:  # it starts while the cell is planned
         limits: Limits = options  # what is left of them
         method, task = name_of("methods", method, here=throw), name_of("tasks", task, here=throw)
-        cell = plan_cell(method, task, seed=seed, device=resolve_device(device), **limits)
-        made = supervisor.run(cell, cell.key(), facts, observe) if supervisor else _run_here(cell, facts)
+        cell = plan_cell(
+            method,
+            task,
+            seed=seed,
+            device=resolve_device(device),
+            secret=secret.fingerprint if secret else None,
+            **limits,
+        )
+        made = supervisor.run(cell, cell.key(), facts, observe) if supervisor else _run_here(cell, facts, secret)
     if kept is not None:
         kept.start_run(facts)
         kept.add(made)
     return made
 
 
-def _run_here(cell: Cell, facts: dict[str, object]) -> Outcome:
+def _run_here(cell: Cell, facts: dict[str, object], secret: Secret | None) -> Outcome:
     """The cell in this process, with the threads that torch has here."""
     import torch
 
     from paramid.running.inside_cell import execute
 
     transcript = Transcript(cell, torch.get_num_threads())
-    execute(cell, transcript.add, throw=True)
+    seed = secret.drawn_seed(cell.task, cell.seed) if secret else cell.seed
+    execute(cell, transcript.add, throw=True, seed=seed)
     return transcript.outcome(cell.key(), facts)

@@ -1,6 +1,8 @@
-"""Cells in child processes: started, supervised, killed at their deadline, turned into records whatever happens.
+"""Cells behind the wall: started, supervised, ended at their deadline, turned into records whatever happens.
 
-The clock of a time limit runs only while the method works: it stops at every `judging` and goes on at the next claim.
+Two servers fork the two processes of a cell: the wardens' has the judge in it, the methods' has torch and the public
+words and nothing else. The warden keeps the time; what is here only waits for what it says, and ends a warden that says
+nothing any more.
 """
 
 from __future__ import annotations
@@ -15,62 +17,129 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
+from paramid.contracts import registry
+from paramid.contracts.error_statuses import killed_by
 from paramid.records.record import Outcome
 from paramid.running import threads as openmp
 from paramid.running.cell import Cell
-from paramid.running.messages import receive, send
 from paramid.running.transcript import Observe, Transcript
+from paramid.wall import jail
+from paramid.wall.messages import receive, send
+from paramid.words.secrets import Secret
 from paramid.words.status import Status
 
+METHODS, WARDENS = "paramid.wall.keeper:keep", "paramid.running.warden:work"  # what a server's children do
 OUTSIDE_LIMIT = 600.0  # seconds granted to what is not the method: drawing, judging
-MESSAGE_LIMIT = 5.0  # seconds for the rest of a message, whatever is left
+SLACK = 60.0  # seconds beyond its time limit in which a warden must have ended a method
+GRACE = 5.0  # seconds for a warden to say what was spent before an interruption
+LOOK = 0.2  # seconds from look to look
 KEPT = 16_384  # last bytes kept of what a method prints
+TOLD = (  # what a method's process sees of the environment: nothing that could be a secret
+    *("PATH", "HOME", "USER", "TZ", "VIRTUAL_ENV", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "CONDA_", "PYTHON"),
+    "PARAMID_WALLS",
+    *("OMP_", "MKL_", "OPENBLAS_", "GOMP_", "KMP_", "CUDA_", "NVIDIA_", "TORCH", "PYTORCH_"),
+)
+
+
+def told(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The environment of a process that runs somebody's method."""
+    return {name: value for name, value in environment.items() if name.startswith(TOLD)}
+
+
+class Server:
+    """Our end of a fork server, which is started again when something has ended it."""
+
+    def __init__(self, work: str) -> None:
+        self._work, self.scratch = work, tempfile.mkdtemp(prefix="paramid-")
+        self._control, self._theirs = socket.socketpair()
+
+    def words(self) -> list[str]:
+        """What a fork server's command line says of it."""
+        return [str(self._theirs.fileno()), self.scratch, self._work]
+
+    @staticmethod
+    def start(environment: Mapping[str, str], *servers: Server) -> subprocess.Popen[bytes]:
+        """A process that becomes the last of these servers, and forks the one before on the way."""
+        process = subprocess.Popen(
+            [sys.executable, "-m", "paramid.wall.fork_server", *(word for s in servers for word in s.words())],
+            pass_fds=tuple(s._theirs.fileno() for s in servers),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            start_new_session=True,  # Ctrl-C is ours to handle; our death reaches it as a closed socket
+            env=environment,
+        )
+        for server in servers:
+            server._theirs.close()
+        return process
+
+    def gone(self) -> bool:
+        """Whether nobody listens any more."""
+        return bool(select.select([self._control], [], [], 0)[0])  # a server never writes: this is the end
+
+    def fork(self, descriptors: Sequence[int]) -> None:
+        """Have a child forked that gets these descriptors."""
+        with suppress(OSError):  # it may be dying: what nobody received ends as any other channel
+            socket.send_fds(self._control, [b"c"], list(descriptors))
+
+    def end(self) -> None:
+        """End it and all its children; it has ended when this returns, or will not within ten seconds."""
+        with suppress(OSError):
+            self._control.shutdown(socket.SHUT_WR)
+            self._control.settimeout(10)
+            self._control.recv(1)
+        self._control.close()
+        shutil.rmtree(self.scratch, ignore_errors=True)
 
 
 class Supervisor:
-    """Runs cells through a `fork_server` of its own: a context manager; `run` may be called from several threads."""
+    """Runs cells: a context manager; `run` may be called from several threads. No method sees what is `hidden`."""
 
-    def __init__(self, threads: int, memory: float | None = None) -> None:
+    def __init__(
+        self, threads: int, memory: float | None = None, *, secret: Secret | None = None, hidden: Sequence[Path] = ()
+    ) -> None:
         self.threads, self.memory = threads, memory  # MB, for cells that have no limit of their own
-        self._lock, self._stopped = threading.Lock(), threading.Event()
-        self._start()
-
-    def _start(self) -> None:
-        self._used = False
-        self._scratch = tempfile.mkdtemp(prefix="paramid-")
-        ours, theirs = socket.socketpair()
-        self._control = ours
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "paramid.running.fork_server", str(theirs.fileno()), self._scratch],
-            pass_fds=(theirs.fileno(),),
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,  # Ctrl-C is ours to handle; our death reaches it as a closed socket
-            env=openmp.pinned(self.threads),
-        )
-        theirs.close()
+        self._secret = secret
+        self._hidden = [str(path) for path in (*hidden, *([secret.file] if secret and secret.file else []))]
+        if secret is not None:
+            jail.hide_memory()
+        self._lock, self._stopped, self._used = threading.Lock(), threading.Event(), False
+        self._environment = told(openmp.pinned(threads))
+        self.methods, self.wardens = Server(METHODS), Server(WARDENS)
+        self._processes = [Server.start(self._environment, self.methods, self.wardens)]
 
     def __enter__(self) -> Supervisor:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-        self._end()
+        if not self._used:  # they may still be importing
+            self._processes[0].kill()
+        for server in (self.wardens, self.methods):
+            server.end()
+        for process in self._processes:
+            try:
+                process.wait(timeout=10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
-    def _end(self) -> None:
-        self._control.close()
-        if not self._used:  # it may still be importing
-            self._process.kill()
-        try:
-            self._process.wait(timeout=10)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            self._process.wait()
-        shutil.rmtree(self._scratch, ignore_errors=True)
+    def _fork(self, name: str, descriptors: Sequence[int]) -> None:
+        """Have a child forked by one of the servers, which is made anew where something has ended it."""
+        with self._lock:
+            self._used = True
+            server: Server = getattr(self, name)
+            if server.gone():
+                server.end()
+                server = Server(METHODS if name == "methods" else WARDENS)
+                setattr(self, name, server)
+                self._processes.append(Server.start(self._environment, server))
+            server.fork(descriptors)
 
     def stop(self) -> None:
         """End every running cell as interrupted."""
@@ -81,71 +150,126 @@ class Supervisor:
         return self._stopped.wait(patience)
 
     def run(self, cell: Cell, key: str, provenance: Mapping[str, object], observe: Observe | None = None) -> Outcome:
-        """One cell in a child of its own. Never raises for what a method does."""
+        """One cell, its method behind the wall. Never raises for what a method does."""
+        seed = cell.seed if self._secret is None else self._secret.drawn_seed(cell.task, cell.seed)
         transcript = Transcript(cell, self.threads, observe=observe)
-        child = self.run_child("paramid.running.inside_cell:execute", cell, transcript)
+        with ExitStack() as stack:
+            output = Output(stack)
+            own = [] if registry.is_control(cell.method) else self._method(cell, output, stack)
+            call = "behind the wall" if own else "paramid.running.inside_cell:execute"
+            child = self._supervised(call, cell, transcript, output, own, seed=seed)
         status, reason = child.status_and_reason()
-        claim_waits = transcript.ended is None and transcript.claim and status is not Status.INTERRUPTED
-        if claim_waits and transcript.stages[-1].kind != "Function":
-            kind, payload = transcript.stages[-1].kind, transcript.claim
-            self.run_child("paramid.running.inside_cell:rejudge", cell, transcript, payload, kind=kind)
-        return transcript.outcome(key, provenance, status, reason, child.printed)
+        return transcript.outcome(key, provenance, status, reason, output.printed)
 
-    def run_child(
-        self, call: str, cell: Cell, transcript: Transcript, payload: bytes = b"", **given: object
-    ) -> Supervision:
-        """A child that calls `module:function` with the cell, supervised until it has ended."""
-        ours, theirs = socket.socketpair()
-        ours.settimeout(OUTSIDE_LIMIT)  # a child that stops in the middle of a message
-        reading, writing = os.pipe()
-        try:
-            with self._lock:
-                if self._process.poll() is not None:  # something ended it, and every cell of its time
-                    self._end()
-                    self._start()
-                self._used = True
-                with suppress(OSError):  # it may be dying: what nobody received ends as any other channel
-                    socket.send_fds(self._control, [b"c"], [theirs.fileno(), writing])
-            request = {
-                "call": call,
-                "given": given,
-                "cell": asdict(cell),
-                "threads": self.threads,
-                "memory": self.memory,
-            }
-            send(ours, request, payload)
-            child = Supervision(ours, reading, transcript, self._stopped)
+    def run_child(self, call: str, cell: Cell, transcript: Transcript, **given: object) -> Supervision:
+        """A warden that calls `module:function` with the cell, without a wall, until it has ended."""
+        with ExitStack() as stack:
+            return self._supervised(call, cell, transcript, Output(stack), [], **given)
+
+    def _method(self, cell: Cell, output: Output, stack: ExitStack) -> list[socket.socket]:
+        """Have the method's process made; the warden's ends of its keeper's channel and of the link."""
+        channels = [socket.socketpair() for _ in range(2)]
+        for ours, _ in channels:
+            stack.callback(ours.close)
+        self._fork("methods", [channels[0][1].fileno(), output.writing, channels[1][1].fileno()])
+        for _, theirs in channels:
             theirs.close()
-            os.close(writing)
-            writing = -1
+        plan = {
+            "hidden": [*self._hidden, self.wardens.scratch],
+            "needs": cell.needs,
+            "threads": self.threads,
+            "memory_mb": cell.memory_limit or self.memory,
+            "seconds": cell.time_limit,
+            "addresses": cell.device == "cpu",
+        }
+        with suppress(OSError):
+            send(channels[0][0], plan)
+        return [ours for ours, _ in channels]
+
+    def _supervised(
+        self,
+        call: str,
+        cell: Cell,
+        transcript: Transcript,
+        output: Output,
+        own: Sequence[socket.socket],
+        **given: object,
+    ) -> Supervision:
+        with ExitStack() as stack:
+            ours, theirs = socket.socketpair()
+            stack.callback(ours.close)
+            with theirs:
+                self._fork("wardens", [theirs.fileno(), output.writing, *(end.fileno() for end in own)])
+            request = {"call": call, "given": given, "cell": asdict(cell), "threads": self.threads}
+            with suppress(OSError):
+                send(ours, {**request, "memory": self.memory if own else cell.memory_limit or self.memory})
+            for end in own:
+                end.close()
+            output.handed_over()
+            slack = SLACK if own else 0.0  # without a wall nobody else looks at the time
+            child = Supervision(ours, output, transcript, self._stopped, self._wake, slack)
             child.wait()
             return child
-        finally:
-            ours.close()
-            theirs.close()
-            os.close(reading)
-            if writing >= 0:
-                os.close(writing)
+
+    def _wake(self) -> None:
+        """A method without a wall around its signals may have stopped a server."""
+        for process in self._processes:
+            for pid in (process.pid, *jail.children(process.pid)):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGCONT)
 
 
-class Supervision:
-    """The supervision of one child until it has ended."""
+class Output:
+    """The pipe for what a cell prints, of which the end is kept."""
 
-    def __init__(self, channel: socket.socket, output: int, transcript: Transcript, stopped: threading.Event) -> None:
-        self._channel, self._output, self._transcript, self._stopped = channel, output, transcript, stopped
-        self._pid = 0
-        self._exit: int | None = None
-        self._killed: Status | None = None
-        self._why = ""
-        self._left = transcript.cell.time_limit  # seconds of method time
-        self._running_since: float | None = None
-        self._phase_since = time.monotonic()
-        self._tail, self._printing = b"", True
+    def __init__(self, stack: ExitStack) -> None:
+        self.reading, self.writing = os.pipe()
+        stack.callback(os.close, self.reading)
+        stack.callback(self.handed_over)
+        self.open, self._tail = True, b""
+
+    def fileno(self) -> int:
+        """For `select`."""
+        return self.reading
+
+    def handed_over(self) -> None:
+        """Our copy of the writing end is not needed any more."""
+        if self.writing >= 0:
+            os.close(self.writing)
+            self.writing = -1
+
+    def read(self) -> None:
+        """Take what is there."""
+        text = os.read(self.reading, 65_536)
+        self._tail, self.open = (self._tail + text)[-KEPT:], bool(text)
 
     @property
     def printed(self) -> str:
-        """The last lines that the child printed."""
+        """The last lines."""
         return self._tail.decode(errors="replace")
+
+
+class Supervision:
+    """The supervision of one warden until it has ended."""
+
+    def __init__(
+        self,
+        channel: socket.socket,
+        output: Output,
+        transcript: Transcript,
+        stopped: threading.Event,
+        wake: Callable[[], None],
+        slack: float,
+    ) -> None:
+        self._channel, self._output, self._transcript = channel, output, transcript
+        self._stopped, self._wake, self._slack = stopped, wake, slack
+        self._pid = 0
+        self._exit: int | None = None
+        self._killed: tuple[Status, str] | None = None
+        self._asked: float | None = None  # when the warden was told to end
+        self._left = transcript.cell.time_limit  # seconds of method time
+        self._working_since: float | None = None
+        self._heard = time.monotonic()
 
     def wait(self) -> None:
         """Listen until the exit has been reported."""
@@ -153,105 +277,81 @@ class Supervision:
             try:
                 self._step()
             except KeyboardInterrupt:  # reaches the main thread only: `run`, never `compare`
-                self._kill(Status.INTERRUPTED)
-                self._exit = -signal.SIGKILL
-        while self._printing and select.select([self._output], [], [], 0)[0]:
-            self._read_output()
+                self._ask_to_end()
+        while self._output.open and select.select([self._output], [], [], 0)[0]:
+            self._output.read()
 
     def _step(self) -> None:
-        sources: list[socket.socket | int] = [self._channel, *([self._output] if self._printing else [])]
-        ready, _, _ = select.select(sources, [], [], self._patience())
+        sources: list[socket.socket | Output] = [self._channel, *([self._output] if self._output.open else [])]
+        ready, _, _ = select.select(sources, [], [], max(0.0, min(LOOK, self._patience())))
         if self._output in ready:
-            self._read_output()
+            self._output.read()
         if self._channel in ready:
-            self._channel.settimeout(max(MESSAGE_LIMIT, min(OUTSIDE_LIMIT, self._remaining())))
-            try:
-                self._take_event(*receive(self._channel))
-            except TimeoutError:
-                self._kill(Status.EXITED, "stopped in the middle of a message")
-                self._exit = -signal.SIGKILL
-            except (EOFError, OSError):
-                self._killed, self._why = Status.CRASHED, "the fork server died while it ran"
-                self._exit = -signal.SIGKILL
-            except (ValueError, KeyError, TypeError, AttributeError) as error:
-                self._kill(Status.EXITED, f"wrote into the harness' channel: {type(error).__name__}: {error}")
-                self._exit = -signal.SIGKILL
+            self._listen()
             self._transcript.show()  # out here: what an observer raises is no fault of the child
-        if self._killed is None:
-            if self._stopped.is_set():
-                self._kill(Status.INTERRUPTED)
-            elif self._overdue():
-                self._kill(Status.TIMED_OUT)
+        elif not ready:
+            self._wake()
+        if self._stopped.is_set():
+            self._ask_to_end()
+        if self._patience() <= 0:
+            self._kill()
 
-    def _read_output(self) -> None:
-        text = os.read(self._output, 65_536)
-        self._tail, self._printing = (self._tail + text)[-KEPT:], bool(text)
-
-    def status_and_reason(self) -> tuple[Status | None, str]:
-        """The status that supervision adds, or None where the child spoke for itself."""
-        if self._transcript.ended is not None:
-            return None, ""
-        limit = self._transcript.cell.time_limit
-        if self._killed is Status.TIMED_OUT:
-            spent = self._left is not None and self._left <= 0
-            outside = f"drawing or judging took over {OUTSIDE_LIMIT:g} s"
-            return Status.TIMED_OUT, f"stopped after {limit:g} s" if spent else outside
-        if self._killed is not None:
-            return self._killed, self._why
-        if self._exit is not None and self._exit < 0:
-            name = signal_name(-self._exit)
-            outside = ", from outside or for want of memory" if name == "SIGKILL" else ""
-            return Status.CRASHED, f"killed by signal {-self._exit} ({name}{outside})"
-        return Status.EXITED, f"the process left with code {self._exit}"
+    def _listen(self) -> None:
+        try:
+            event, body = receive(self._channel)
+        except (EOFError, OSError):
+            self._killed, self._exit = (Status.CRASHED, "the wardens' server died while it ran"), -signal.SIGKILL
+        else:
+            self._take_event(event, body)
 
     def _take_event(self, event: dict[str, Any], body: bytes) -> None:
-        kind = event["event"]
-        now = time.monotonic()
+        kind, now = event["event"], time.monotonic()
         if kind == "forked":
             self._pid = event["pid"]
         elif kind == "exit":
             self._exit = event["code"]
-        if kind in ("start", "claim"):
-            self._running_since = now
-        elif kind == "judging":
-            self._pause(now)
-        self._phase_since = now
+        if self._working_since is not None and self._left is not None:
+            self._left -= now - self._working_since
+        self._working_since = now if kind == "working" else None
+        self._heard = now
         self._transcript.add(event, body)
 
-    def _pause(self, now: float) -> None:
-        if self._running_since is not None and self._left is not None:
-            self._left -= now - self._running_since
-        self._running_since = None
-
     def _patience(self) -> float:
-        """Seconds until something could be overdue; short enough to notice a stop."""
-        return max(0.0, min(0.2, self._remaining()))
-
-    def _remaining(self) -> float:
+        """Seconds until the warden should have said something."""
         now = time.monotonic()
-        if self._running_since is None:
-            return OUTSIDE_LIMIT - (now - self._phase_since)
-        return float("inf") if self._left is None else self._left - (now - self._running_since)
+        if self._asked is not None:
+            return GRACE - (now - self._asked)
+        if self._working_since is None:
+            return OUTSIDE_LIMIT - (now - self._heard)
+        return float("inf") if self._left is None else self._left + self._slack - (now - self._working_since)
 
-    def _overdue(self) -> bool:
-        if self._remaining() > 0:
-            return False
-        self._pause(time.monotonic())
-        return True
+    def _ask_to_end(self) -> None:
+        if self._asked is None and self._killed is None:
+            self._asked = time.monotonic()
+            with suppress(OSError):
+                self._channel.sendall(b"e")
 
-    def _kill(self, status: Status, why: str = "") -> None:
-        self._killed, self._why = status, why
-        if not self._pid:  # the server ends what nobody listens to
+    def _kill(self) -> None:
+        """End a warden that has nothing to say; its server reports the exit, or does not."""
+        if self._killed is not None or not self._pid:
             self._exit = -signal.SIGKILL
-            return
-        for end in (os.killpg, os.kill):  # a child that was forked a moment ago leads no group yet
-            with suppress(ProcessLookupError):
-                end(self._pid, signal.SIGKILL)
+        if self._killed is None:
+            outside = f"drawing or judging took over {OUTSIDE_LIMIT:g} s"
+            silent = f"stopped after {self._transcript.cell.time_limit} s"
+            late = outside if self._working_since is None else silent
+            self._killed = (Status.INTERRUPTED, "") if self._asked is not None else (Status.TIMED_OUT, late)
+            self._asked = time.monotonic()
+            for end in (os.killpg, os.kill):  # a child that was forked a moment ago leads no group yet
+                with suppress(ProcessLookupError):
+                    if self._pid:
+                        end(self._pid, signal.SIGKILL)
 
-
-def signal_name(number: int) -> str:
-    """SIGKILL and the like; real-time signals have none."""
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return "a real-time signal"
+    def status_and_reason(self) -> tuple[Status | None, str]:
+        """The status that supervision adds, or None where the warden spoke for itself."""
+        if self._transcript.ended is not None:
+            return None, ""
+        if self._killed is not None:
+            return self._killed
+        if self._exit is not None and self._exit < 0:
+            return Status.CRASHED, killed_by(-self._exit)
+        return Status.EXITED, f"the process left with code {self._exit}"

@@ -11,6 +11,7 @@ from paramid.records.record import COSTS, Outcome, Record, Stage
 from paramid.running.cell import Cell
 from paramid.words.status import Status
 
+SPENT = ("seconds", *COSTS, "peak_mb", "cpu_seconds", "walls")
 Observe = Callable[[Record], object]  # told what the record would be if the cell were stopped now
 
 
@@ -22,11 +23,10 @@ class Transcript:
     threads: int
     stages: list[Stage] = field(default_factory=list)
     stats: dict[str, float] = field(default_factory=dict)
-    final: dict[str, float] = field(default_factory=dict)
+    spent: dict[str, Any] = field(default_factory=dict)  # the last that was heard of
     obstacles: tuple[str, ...] = ()
     claim: bytes = b""
     ended: dict[str, Any] | None = None
-    peak_mb: float = 0.0
     observe: Observe | None = None
 
     def add(self, event: Mapping[str, Any], body: bytes = b"") -> None:
@@ -40,9 +40,7 @@ class Transcript:
             self.claim = body
         elif event["event"] == "end":
             self.ended = dict(event)
-        elif event["event"] == "rejudged":
-            self.final |= event["metrics"]
-        self.peak_mb = max(self.peak_mb, event.get("peak_mb", 0.0))
+        self.spent |= {name: event[name] for name in SPENT if name in event}
 
     def show(self) -> None:
         """Tell the observer."""
@@ -61,10 +59,8 @@ class Transcript:
         ended = self.ended or {}
         status = status or Status.named(ended["status"])
         last = self.stages[-1] if self.stages else None
-        costs = {n: ended.get(n, getattr(last, n, 0)) for n in ("seconds", *COSTS)}
-        if status is Status.TIMED_OUT:  # what was spent since the last claim is known of the clock alone
-            costs["seconds"] = self.cell.time_limit
-        metrics = {**(last.metrics if last else {}), **self.final, **ended.get("metrics", {})}
+        metrics = {**(last.metrics if last else {}), **ended.get("metrics", {})}
+        walls = {"walls": self.spent["walls"]} if "walls" in self.spent else {}
         record = Record(
             key=key,
             method=self.cell.method,
@@ -75,15 +71,17 @@ class Transcript:
             budget=self.cell.budget,
             status=status,
             reason=reason or ended.get("reason", ""),
-            peak_mb=round(self.peak_mb, 1),
+            **{name: self.spent.get(name, 0) for name in ("seconds", *COSTS)},
+            peak_mb=round(self.spent.get("peak_mb", 0.0), 1),
+            cpu_seconds=self.spent.get("cpu_seconds", 0.0),
+            secret=self.cell.secret,
             metrics=metrics,
             claims=tuple(self.stages),
             obstacles=self.obstacles,
             stats=self.stats,
-            provenance={**provenance, "finished": datetime.now(UTC).isoformat(timespec="milliseconds")},
+            provenance={**provenance, **walls, "finished": datetime.now(UTC).isoformat(timespec="milliseconds")},
             traceback=ended.get("traceback", ""),
             printed=printed,
             judge_inputs=self.cell.judge_inputs,
-            **costs,
         )
         return Outcome(record, self.claim)

@@ -125,6 +125,8 @@ def audit(records: Mapping[str, Record], *, tell: Tell, rerun: Rerun | None = No
 
 def rerun_verdict(record: Record, rerun: Rerun, *, strict: bool) -> tuple[str, str]:
     """What a record's cell comes to when it is run again, and why."""
+    if record.secret is not None:
+        return UNVERIFIED, "its teacher was drawn from a secret"
     try:
         cell = cell_of(record)
         key = cell.key()
@@ -164,6 +166,7 @@ def cell_of(record: Record) -> Cell:
         query_limit=None if queries is None else int(queries),
         memory_limit=budget.get("memory_mb"),
         judge_inputs=record.judge_inputs,
+        secret=record.secret,
     )
 
 

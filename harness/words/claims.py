@@ -146,6 +146,21 @@ class Function(Claim):
         return self.call(x)
 
 
+def presented(claim: object, spec: Spec) -> tuple[Claim, dict[str, float]]:
+    """A copy of a claim that can be judged, and the method's own words as numbers; a ValueError says why it cannot."""
+    if not isinstance(claim, Claim):
+        raise ValueError(f"yielded a {type(claim).__name__}; a claim was wanted")
+    try:
+        problem = claim.problem(spec)
+        stats = {str(name): float(value) for name, value in claim.stats.items()}
+        mine = claim.copy()
+    except Exception as error:  # a claim is the method's own making: whatever is wrong with it is the claim's fault
+        raise ValueError(f"{type(claim).__name__}: {type(error).__name__}: {error}") from error
+    if problem:
+        raise ValueError(f"{type(claim).__name__}: {problem}")
+    return mine, stats
+
+
 def own(value: Tensor) -> Tensor:
     """A float64 copy on the CPU, cut from any graph."""
     return value.detach().to(device="cpu", dtype=torch.float64, copy=True)

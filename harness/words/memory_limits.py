@@ -7,10 +7,7 @@ import os
 import resource
 from collections.abc import Mapping
 from itertools import pairwise
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from paramid.words.spec import Spec
+from typing import Protocol
 
 DOUBLE = 8
 LEAST_MB = 256  # of a process that has torch in it and may do something
@@ -24,7 +21,26 @@ def room() -> int:
     return machine if soft == resource.RLIM_INFINITY else min(machine, soft)
 
 
-def least(spec: Spec) -> dict[str, tuple[int, ...]]:
+class Layers(Protocol):
+    """What is looked at of a spec."""
+
+    @property
+    def inputs(self) -> int:
+        """Of the teacher."""
+        ...
+
+    @property
+    def widths(self) -> tuple[int | None, ...]:
+        """Of its hidden layers."""
+        ...
+
+    @property
+    def outputs(self) -> int:
+        """Of the teacher."""
+        ...
+
+
+def least(spec: Layers) -> dict[str, tuple[int, ...]]:
     """The arrays that a teacher of that spec and its judge cannot do without, by their shapes."""
     layers = [spec.inputs, *(w or 1 for w in spec.widths), spec.outputs]
     weights = {f"weights {i}": pair for i, pair in enumerate(pairwise(layers), 1)}

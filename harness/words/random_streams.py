@@ -1,10 +1,15 @@
 """Independent random streams of one seed: the teacher's, the samples', the method's and the judge's never meet.
 
 All draws are made by a CPU generator and then moved, so that a cell sees the same numbers on every device.
+
+A seed that people write is small, and whoever knows it draws the same teacher. One that was drawn from a secret
+(`words.secrets`) has 63 bits, and of it a stream shows nothing: each is a hash of the seed and its name, which fills
+the generator's whole state, because `manual_seed` looks at 32 bits, few enough to try them all.
 """
 
 from __future__ import annotations
 
+import hashlib
 import math
 import zlib
 from typing import TYPE_CHECKING
@@ -17,13 +22,33 @@ if TYPE_CHECKING:
     from paramid.words.spec import Spec
 
 
+SMALL = 2**32  # seeds from here on are drawn ones
+WORDS, AT = 624, 24  # of a Mersenne Twister's state, and the byte where they begin in what torch calls its own
+
+
 def generator(seed: int, *path: str | int) -> torch.Generator:
     """A CPU generator for one named stream of `seed`, e.g. `generator(0, "samples", 3)`."""
+    made = torch.Generator(device="cpu").manual_seed(number(seed, *path))
+    if seed < SMALL:
+        return made
+    state = made.get_state().numpy()
+    words = np.frombuffer(_hashed(seed, path, 4 * WORDS), dtype=np.uint32)
+    state[AT : AT + 8 * WORDS] = words.astype(np.uint64).view(np.uint8)
+    return made.set_state(torch.from_numpy(state))
+
+
+def number(seed: int, *path: str | int) -> int:
+    """63 bits for one named stream of `seed`: all that is told of it to who may not know the seed."""
     if seed < 0:
         raise ValueError(f"seed is {seed}; a whole number from 0 was wanted")
+    if seed >= SMALL:
+        return int.from_bytes(_hashed(seed, path, 8)) >> 1
     names = tuple(zlib.crc32(str(part).encode()) for part in path)
-    state = np.random.SeedSequence(entropy=seed, spawn_key=names).generate_state(1, np.uint64)[0]
-    return torch.Generator(device="cpu").manual_seed(int(state) >> 1)
+    return int(np.random.SeedSequence(entropy=seed, spawn_key=names).generate_state(1, np.uint64)[0]) >> 1
+
+
+def _hashed(seed: int, path: tuple[str | int, ...], count: int) -> bytes:
+    return hashlib.shake_256(repr((seed, *map(str, path))).encode()).digest(count)
 
 
 def normal(rows: int, columns: int, source: torch.Generator, device: torch.device, dtype: torch.dtype) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import traceback
 
 from paramid.contracts.method import GiveUp
@@ -38,3 +39,13 @@ def trace_of(error: Exception) -> str:
         return "".join(traceback.format_exception(error))[-LONGEST:]
     except Exception:  # an error that cannot be put into words
         return "".join(traceback.format_tb(error.__traceback__))[-LONGEST:]
+
+
+def killed_by(number: int) -> str:
+    """What a signal that ended a process means; real-time signals have no name."""
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = "a real-time signal"
+    outside = ", from outside or for want of memory" if name == "SIGKILL" else ""
+    return f"killed by signal {number} ({name}{outside})"

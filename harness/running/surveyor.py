@@ -1,0 +1,113 @@
+"""Plug-ins for a plan: what they offer is asked of a jailed process, their code never runs in this one."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import weakref
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from paramid.contracts import plugins, registry
+from paramid.contracts.plugins import PluginError
+from paramid.contracts.registry import Described
+from paramid.running.supervisor import told
+from paramid.wall.messages import receive, send
+from paramid.words.naming import Name, UsageError
+
+PATIENCE = 120.0  # seconds for a plug-in to be imported, or to configure what it offers
+LONGEST = 10_000  # characters of anything it says
+
+
+def survey(file: str | Path) -> None:
+    """Register what a plug-in file offers without importing it here; a UsageError says why it cannot be."""
+    path = plugins.checked_file(file)
+    if path is None:
+        return
+    surveyor = Surveyor(path)
+    for group, offered in surveyor.offered.items():
+        for name, place in offered.items():
+            registry.add_described(group, name, place, partial(surveyor.describe, group))
+    plugins.note_file(path)
+
+
+class Surveyor:
+    """A process that has imported one plug-in, until this object or its owner ends."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._known = path, dict[tuple[str, str], Described]()
+        scratch = tempfile.mkdtemp(prefix="paramid-")
+        self._channel, theirs = socket.socketpair()
+        self._channel.settimeout(PATIENCE)
+        process = subprocess.Popen(
+            [sys.executable, "-m", "paramid.wall.survey", str(theirs.fileno()), scratch, str(path)],
+            pass_fds=(theirs.fileno(),),
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+            env=told(),
+        )
+        theirs.close()
+        weakref.finalize(self, _end, self._channel, process, scratch)
+        answer = self._received()
+        if "problem" in answer:
+            raise (PluginError if answer.get("broken") else UsageError)(_text(answer["problem"]))
+        self.offered = {group: self._names(group, answer.get(group)) for group in registry.GROUPS}
+        if not any(self.offered.values()):
+            raise PluginError(f"plug-in {path}: neither METHODS nor TASKS holds anything")
+
+    def describe(self, group: str, text: str) -> Described:
+        """What a plan must know of a configured name."""
+        if (group, text) not in self._known:
+            send(self._channel, {"group": group, "text": text})
+            self._known[group, text] = self._described(text, self._received())
+        return self._known[group, text]
+
+    def _received(self) -> dict[str, Any]:
+        try:
+            answer, _ = receive(self._channel)
+        except (OSError, EOFError, ValueError) as error:
+            raise PluginError(f"plug-in {self._path} cannot be imported: its process ended ({error})") from error
+        if not isinstance(answer, dict):
+            raise PluginError(f"plug-in {self._path} answered a {type(answer).__name__}")
+        return answer
+
+    def _names(self, group: str, offered: object) -> dict[str, str]:
+        module = plugins.plugin_module(self._path)
+        names = dict(offered) if isinstance(offered, dict) else {}
+        for name, place in names.items():
+            plugins.check_name(group, name)
+            if not (isinstance(place, str) and re.fullmatch(rf"{module}:[\w.]+", place)):
+                raise PluginError(f"plug-in {self._path}: {name} is at {place!r}")
+        return names
+
+    def _described(self, text: str, answer: dict[str, Any]) -> Described:
+        if "problem" in answer:
+            raise UsageError(_text(answer["problem"]))
+        try:
+            settings = {_text(name): _text(value) for name, value in dict(answer["settings"]).items()}
+            canonical, version, layers = _text(answer["canonical"]), answer["version"], answer["layers"]
+            if Name.parse(canonical).base != Name.parse(text).base or type(version) is not int:
+                raise ValueError(canonical)
+            shape = None if layers is None else registry.shape_of(*layers)
+            needs = tuple(need for need in registry.NEEDS if need in answer["needs"])
+        except (KeyError, TypeError, ValueError, UsageError) as error:
+            raise PluginError(f"plug-in {self._path} describes {text} by {error}") from error
+        return Described(canonical, settings, version, plugins.plugin_module(self._path), needs, shape)
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str) or len(value) > LONGEST:
+        raise ValueError(f"a {type(value).__name__} where a text was wanted")
+    return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in value)
+
+
+def _end(channel: socket.socket, process: subprocess.Popen[bytes], scratch: str) -> None:
+    channel.close()
+    process.kill()
+    process.wait()
+    shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,74 @@
+"""A jailed process that imports a plug-in and says what a plan must know of it.
+
+Run as `python -m paramid.wall.survey FD FOLDER FILE`. Over the socket FD comes, for every question, a group and a name
+with options; what is answered is plain text and numbers, and is looked at again by who asked.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from paramid.contracts import plugins, registry
+from paramid.wall import jail
+from paramid.wall.messages import receive, send
+from paramid.words.naming import UsageError
+
+
+def answer(group: str, text: str) -> dict[str, Any]:
+    """What a plan must know of a configured method or task, or why it cannot be configured."""
+    try:
+        known = registry.described(group, text)
+    except UsageError as error:
+        return {"problem": str(error)}
+    return {
+        "canonical": known.canonical,
+        "settings": dict(known.settings),
+        "version": known.version,
+        "module": known.module,
+        "needs": list(known.needs),
+        "layers": known.layers and [list(part) if isinstance(part, tuple) else part for part in known.layers],
+    }
+
+
+def serve(channel: socket.socket, file: str) -> None:
+    """Import the plug-in, say what it offers, and answer until nobody asks."""
+    try:
+        plugins.add_plugin(file)
+        module = plugins.plugin_module(file)
+        offered = {
+            g: {n: p for n, p in registry.names(g).items() if p.startswith(f"{module}:")} for g in registry.GROUPS
+        }
+        send(channel, offered)
+    except UsageError as error:
+        send(channel, {"problem": str(error), "broken": isinstance(error, plugins.PluginError)})
+        return
+    with suppress(EOFError, OSError):
+        while True:
+            question, _ = receive(channel)
+            send(channel, answer(question["group"], question["text"]))
+
+
+def main(descriptor: int, scratch: str, file: str) -> None:
+    """Put up the walls that this machine grants, and serve behind them."""
+    plan = jail.Plan(jail.granted(scratch), scratch)
+    channel = socket.socket(fileno=descriptor)
+    jail.separate(plan)
+    if plan.has("pids") and (inside := os.fork()):
+        channel.close()
+        os.waitpid(inside, 0)
+        return
+    jail.die_with_parent()
+    jail.furnish(plan)
+    jail.give_up_privileges()
+    with Path(os.devnull).open("w") as nowhere:
+        os.dup2(nowhere.fileno(), 1)
+    serve(channel, file)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])

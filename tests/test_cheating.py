@@ -1,0 +1,95 @@
+"""Methods that cheat, by every route: none is identified, and every row that it asked is counted."""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from paramid import Status
+from paramid.records.record import Record
+from paramid.records.store import Store
+from tests.cheating import ASKED, HOW, LONG, STOPPED_BY
+
+HERE = Path(__file__).parent
+TASK, SLOW = "shallow:D=6,m=3,N=1000", "slow-judge:D=6,m=3,N=1000"
+MEANWHILE = ("thread", "left_working")  # what they do shows before a slow judge alone
+ORDINARY = 65534  # nobody's number
+
+
+@pytest.fixture(scope="module")
+def helper() -> Iterator[int]:
+    """Somebody who listens on this machine: a port, and a name without a file."""
+    with socket.create_server(("127.0.0.1", 0)) as port, socket.socket(socket.AF_UNIX) as name:
+        name.bind(f"\0a-meeting-at-{port.getsockname()[1]}")
+        name.listen()
+        for server in (port, name):
+            threading.Thread(target=_answers, args=(server,), daemon=True).start()
+        yield port.getsockname()[1]
+
+
+def _answers(server: socket.socket) -> None:
+    while True:
+        try:
+            server.accept()[0].close()
+        except OSError:
+            return
+
+
+def played(folder: Path, port: int, walls: str | None = None) -> dict[str, Record]:
+    """Every cheat, once, from the command line, before teachers that were drawn from a secret."""
+    secret = folder / "a-secret"
+    secret.write_bytes(os.urandom(32))
+    places = {"secret": secret, "plants": folder, "others_claims": folder, "calls_home": port, "siblings_socket": port}
+    methods = {how: f"cheat:how={how},path={places.get(how, '/nowhere')}" for how in HOW}
+    environment = {**os.environ, **({} if walls is None else {"PARAMID_WALLS": walls})}
+    words = [sys.executable, "-m", "paramid", "compare", "--store", str(folder / "store"), "--secret", str(secret)]
+    words += ["--time-limit", "8", "--workers", "2", "--memory-limit", "3000", "--format", "json"]
+    for file in ("cheating.py", "cheating_at_import.py", "slow_judge.py"):
+        words += ["--plugin", str(HERE / file)]
+    honest = [methods[how] for how in HOW if how not in MEANWHILE]
+    for more in (
+        ["--methods", "sphere-lm", "--tasks", TASK],  # whose claims are there to be stolen
+        ["--methods", *honest, "at-import", "--tasks", TASK],
+        ["--methods", *(methods[how] for how in MEANWHILE), "--tasks", SLOW],
+    ):
+        done = subprocess.run([*words, *more], capture_output=True, text=True, env=environment, cwd=folder, timeout=600)
+        assert "Traceback" not in done.stderr, done.stderr
+        json.loads(done.stdout)
+    records = {r.method: r for r in Store.existing(folder / "store").records()}
+    return {**{how: records[name] for how, name in methods.items()}, "at-import": records["at-import"],
+            "honest": records["sphere-lm"]}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def records(tmp_path_factory: pytest.TempPathFactory, helper: int) -> dict[str, Record]:
+    return played(tmp_path_factory.mktemp("cheats"), helper)
+
+
+def walls(record: Record) -> list[str]:
+    return str(record.provenance["walls"]).split(", ")
+
+
+@pytest.mark.parametrize("how", [*HOW, "at-import"])
+def test_no_cheat_works(how: str, records: dict[str, Record]) -> None:
+    record = records[how]
+    if (wall := STOPPED_BY.get(how, "processes")) not in walls(record):
+        pytest.skip(f"this machine does not grant the wall that stops it: {wall}")
+    assert not record.metrics.get("identified")
+    told = record.status is Status.RAISED and record.reason.startswith("RuntimeError")  # what a cheat says that worked
+    assert not told, record.reason
+    assert record.queries + record.samples >= ASKED.get(how, 5)
+    assert record.seconds >= LONG.get(how, 0.0)
+
+
+def test_who_is_honest_beside_them_is_identified(records: dict[str, Record]) -> None:
+    assert records["honest"].metrics["identified"] == 1
+
+
+def test_there_are_cheats_enough() -> None:
+    assert len(HOW) >= 25
