@@ -465,7 +465,6 @@ LONG = {"clock": 1.0, "in_copy": 1.0, "works_in_function": 1.0}  # seconds that 
 STOPPED_BY = {  # the wall without which a cheat works; all others are stopped by the two processes
     "secret": "mounts",
     "environ": "pids",
-    "thread": "processes",
     "memory": "privileges",
     "traced": "privileges",
     "kills": "pids",

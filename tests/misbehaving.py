@@ -62,6 +62,11 @@ ENDINGS = {
     "copies": Status.RAISED,
     "diverges": Status.FINISHED,
     "imaginary": Status.MALFORMED_CLAIM,
+    "stops_the_server": Status.FINISHED,
+    "drips": Status.TIMED_OUT,
+    "announces": Status.EXITED,
+    "grandchildren": Status.FINISHED,
+    "shares": Status.OUT_OF_MEMORY,
 }
 
 
@@ -253,6 +258,39 @@ class Misbehaving:
 
     def _imaginary(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
         yield Function(lambda x: rough(x) * 1j)
+
+    def _stops_the_server(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        if os.getppid() == 1:  # in a namespace of its own; elsewhere the tests beside this one would suffer
+            os.kill(os.getppid(), signal.SIGSTOP)
+        yield rough
+
+    def _drips(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        for _ in range(1000):
+            oracle._link.channel.sendall(b"\4")
+            time.sleep(0.1)
+        yield rough
+
+    def _announces(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        from paramid.wall.frames import HEAD
+
+        oracle._link.channel.sendall(HEAD.pack(4, 2 | 128, 0, 1, 2**40, 4, *(0,) * 6))
+        while True:
+            oracle._link.channel.sendall(bytes(2**20))
+
+    def _grandchildren(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        for _ in range(50):
+            if os.fork() == 0:
+                os.setsid()
+                os.fork()
+                time.sleep(3600)
+                os._exit(0)
+        yield rough
+
+    def _shares(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        import mmap
+
+        held = [mmap.mmap(-1, 2**32) for _ in range(4)]
+        yield held
 
     def _kills_the_server(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
         os.kill(os.getppid(), signal.SIGKILL)

@@ -17,6 +17,21 @@ from paramid.records.store import Store
 from tests.cheating import ASKED, HOW, LONG, STOPPED_BY
 
 HERE = Path(__file__).parent
+PAGE = (HERE.parent / "docs" / "trust.md").read_text(encoding="utf-8")
+WITHOUT = {  # what the page says of each
+    "secret": "read the secret's file",
+    "others_claims": "claims of other methods in the store",
+    "environ": "read the environment of other processes",
+    "kills": "kill or stop its keeper and the servers",
+    "stops": "kill or stop its keeper and the servers",
+    "disk": "keep answers on the disk for its next attempt",
+    "plants": "write into the store",
+    "calls_home": "have another machine",
+    "siblings_socket": "another cell work for it",
+    "memory": "read and write the memory of other processes",
+    "traced": "read and write the memory of other processes",
+    "escapes": "take the other walls down again",
+}
 TASK, SLOW = "shallow:D=6,m=3,N=1000", "slow-judge:D=6,m=3,N=1000"
 MEANWHILE = ("thread", "left_working")  # what they do shows before a slow judge alone
 ORDINARY = 65534  # nobody's number
@@ -41,13 +56,15 @@ def _answers(server: socket.socket) -> None:
             return
 
 
-def played(folder: Path, port: int, walls: str | None = None) -> dict[str, Record]:
+def played(folder: Path, port: int, user: int | None = None) -> dict[str, Record]:
     """Every cheat, once, from the command line, before teachers that were drawn from a secret."""
     secret = folder / "a-secret"
     secret.write_bytes(os.urandom(32))
+    if user is not None:
+        os.chown(secret, user, user)
     places = {"secret": secret, "plants": folder, "others_claims": folder, "calls_home": port, "siblings_socket": port}
     methods = {how: f"cheat:how={how},path={places.get(how, '/nowhere')}" for how in HOW}
-    environment = {**os.environ, **({} if walls is None else {"PARAMID_WALLS": walls})}
+    home = {**os.environ, "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     words = [sys.executable, "-m", "paramid", "compare", "--store", str(folder / "store"), "--secret", str(secret)]
     words += ["--time-limit", "8", "--workers", "2", "--memory-limit", "3000", "--format", "json"]
     for file in ("cheating.py", "cheating_at_import.py", "slow_judge.py"):
@@ -58,7 +75,9 @@ def played(folder: Path, port: int, walls: str | None = None) -> dict[str, Recor
         ["--methods", *honest, "at-import", "--tasks", TASK],
         ["--methods", *(methods[how] for how in MEANWHILE), "--tasks", SLOW],
     ):
-        done = subprocess.run([*words, *more], capture_output=True, text=True, env=environment, cwd=folder, timeout=600)
+        done = subprocess.run(
+            [*words, *more], capture_output=True, text=True, env=home, cwd=folder, timeout=600, user=user
+        )
         assert "Traceback" not in done.stderr, done.stderr
         json.loads(done.stdout)
     records = {r.method: r for r in Store.existing(folder / "store").records()}
@@ -93,3 +112,36 @@ def test_who_is_honest_beside_them_is_identified(records: dict[str, Record]) -> 
 
 def test_there_are_cheats_enough() -> None:
     assert len(HOW) >= 25
+
+
+def test_the_page_on_trust_names_every_cheat_that_needs_a_wall() -> None:
+    table = PAGE.partition("<!-- cheats that need a wall")[2].partition("<!-- end of cheats -->")[0]
+    rows = {line.split("|")[1].strip(" `"): line for line in table.splitlines() if line.startswith("| `")}
+    assert set(rows) == {wall for wall in STOPPED_BY.values() if wall != "processes"}
+    for how, wall in STOPPED_BY.items():
+        assert WITHOUT[how] in rows[wall], how
+
+
+def able(user: int) -> bool:
+    """Whether somebody can run what is tested at all."""
+    try:
+        words = [sys.executable, "-c", "import paramid.wall.jail, torch"]
+        return subprocess.run(words, user=user, capture_output=True).returncode == 0
+    except PermissionError:
+        return False
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux" or os.getuid() != 0, reason="becomes somebody else, which root can")
+def test_no_cheat_works_for_an_ordinary_user(tmp_path_factory: pytest.TempPathFactory, helper: int) -> None:
+    folder = tmp_path_factory.mktemp("ordinary")
+    for place in (folder, *folder.parents[:2]):
+        place.chmod(0o755)
+    os.chown(folder, ORDINARY, ORDINARY)
+    if not able(ORDINARY):
+        pytest.skip("an ordinary user cannot read this checkout or its Python")
+    records = played(folder, helper, user=ORDINARY)
+    for how, record in records.items():
+        if how != "honest" and STOPPED_BY.get(how, "processes") in walls(record):
+            test_no_cheat_works(how, records)
+    assert records["honest"].metrics["identified"] == 1

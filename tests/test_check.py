@@ -139,3 +139,22 @@ def test_a_subclass_without_a_decorator_and_a_run_that_raises_are_findings(tmp_p
     assert any("is no frozen dataclass" in f.problem for f in checked.findings if f.probe == "form")
     assert not {f.probe for f in checked.findings} & {"generator", "claims", "counts", "repeats"}
     assert repr(checked).startswith("Checked(bare-subclass: ")
+
+
+@pytest.mark.parametrize(
+    ("how", "told"),
+    [
+        ("gc", "looks for what its process never holds"),
+        ("frame", "looks for what its process never holds"),
+        ("private", "asks for `oracle._teacher`"),
+        ("calls_home,path=9", "uses the network"),
+        ("forked", "starts processes"),
+    ],
+)
+def test_what_a_wall_would_stop_is_a_warning(how: str, told: str) -> None:
+    plugins.add_plugin(Path(__file__).with_name("cheating.py"))
+    findings, _ = probe(f"cheat:how={how}", "shallow:D=6,m=3", whole=False)
+    (wall, *_) = (f for f in findings if f.probe == "wall")
+    assert told in wall.warning
+    assert not wall.problem
+    assert "warn" in str(check.Checked("cheat", (wall,)))

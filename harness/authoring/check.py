@@ -44,6 +44,7 @@ PROBES: Mapping[str, str] = {
     "repeats": "two processes claim the same for one seed",
     "device": "no tensor lands on torch's default device",
     "random": "global random state is neither used nor changed",
+    "wall": "does nothing that the wall of a record would stop",
     "sizes": "small and awkward teachers end in a claim, a refusal or an honest end",
 }
 ODD_SPECS = (
@@ -85,11 +86,12 @@ class Checked:
         lines = []
         for name, about in PROBES.items():
             mine = [f for f in self.findings if f.probe == name]
-            state = "FAIL" if any(f.problem for f in mine) else ("ok" if mine else "-")
+            state = "FAIL" if any(f.problem for f in mine) else "warn" if any(f.warning for f in mine) else "ok"
+            state = state if mine else "-"
             lines.append(f"{name:<10} {state:<5} {about}")
             teachers: dict[str, list[str]] = {}
             for found in mine:
-                teachers.setdefault(found.problem, []).append(found.teacher)
+                teachers.setdefault(found.problem or found.warning, []).append(found.teacher)
             for problem, (first, *others) in teachers.items():
                 more = f" (and before {len(others)} other teachers)" if others else ""
                 lines += [f"{'':<16} {first + ': ' if first else ''}{problem}{more}"] * bool(problem)
@@ -214,7 +216,7 @@ class ProbeTranscript(Transcript):
     def add(self, event: Mapping[str, Any], body: bytes = b"") -> None:
         """Keep findings, the digests of claims and the end."""
         if event["event"] == "found":
-            self.findings.append(Finding(event["probe"], event["teacher"], event["problem"]))
+            self.findings.append(Finding(event["probe"], event["teacher"], event["problem"], event["warning"]))
         elif event["event"] == "digests":
             self.digests = event["digests"]
         else:

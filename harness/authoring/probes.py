@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from paramid.authoring import reaching_out
 from paramid.authoring.watchful_oracle import CountedTeacher, WatchfulOracle
 from paramid.contracts import plugins, registry
 from paramid.contracts.controls import Control
@@ -42,11 +43,12 @@ ALWAYS_PROBED = ("generator", "access", "counts", "claims", "inputs", "sizes")  
 
 @dataclass(frozen=True)
 class Finding:
-    """What one probe found before one teacher; no problem means that all was well."""
+    """What one probe found before one teacher; no problem means that all was well, or a warning."""
 
     probe: str
     teacher: str = ""
     problem: str = ""
+    warning: str = ""
 
 
 @dataclass
@@ -55,6 +57,7 @@ class Observed:
 
     digests: list[str] = field(default_factory=list)
     problems: list[tuple[str, str]] = field(default_factory=list)
+    warnings: tuple[str, ...] = ()
     status: Status = Status.FINISHED
     reason: str = ""
 
@@ -77,6 +80,7 @@ def probe(name: str, text: str, *, whole: bool) -> tuple[list[Finding], list[str
     first = observe(method, task)
     problems = dict.fromkeys(first.problems)
     findings = [Finding(probe, text, problem) for probe, problem in problems]
+    findings += [Finding("wall", text, warning=warning) for warning in first.warnings] or [Finding("wall", text)]
     broken = {probe for probe, _ in problems}
     if first.digests or first.status is not Status.RAISED:  # of what raised at once nothing was seen
         findings += [Finding(name, text) for name in ALWAYS_PROBED if name not in broken]
@@ -107,7 +111,14 @@ def _compared(method: Method, task: Task, text: str, first: Observed, broken: se
 
 
 def observe(method: Method, task: Task, seed: int = 0) -> Observed:
-    """Run a method before an oracle that counts for itself."""
+    """Run a method before an oracle that counts for itself, and see what it does beside asking."""
+    with reaching_out.watched(method) as beside:
+        seen = _observed(method, task, seed)
+    seen.warnings = tuple(beside)
+    return seen
+
+
+def _observed(method: Method, task: Task, seed: int) -> Observed:
     seen, run, drawn = Observed(), Run.seeded(seed), task.draw(seed)
     teacher = CountedTeacher(drawn)
     oracle = WatchfulOracle(teacher, task.spec, access=method.access, seed=seed, device=run.device)

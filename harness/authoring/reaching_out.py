@@ -44,9 +44,12 @@ def watched(method: object) -> Iterator[dict[str, None]]:
             seen["leaves threads that work on: they stand still while its claims are judged, and end with it"] = None
 
 
-def by_its_file(file: str, depth: int) -> bool:
-    """Whether the call so many frames up came from that file, through nothing but the standard library's own words."""
-    return _from(sys._getframe(depth), file)
+def private(name: str) -> None:
+    """Note that a private name of the oracle's was asked for, if the method did."""
+    if _watched and _from(sys._getframe(2), _watched[-1][0]):
+        _watched[-1][1][
+            f"asks for `oracle.{name}`: behind the wall the oracle has nothing but what its protocol says"
+        ] = None
 
 
 def _hook(event: str, arguments: tuple[object, ...]) -> None:

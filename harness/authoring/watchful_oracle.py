@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from paramid.authoring import reaching_out
 from paramid.oracle.counting import CountingOracle, Usage
 from paramid.oracle.samples import Samples
 from paramid.words.network import Teacher
@@ -54,6 +55,11 @@ class WatchfulOracle(CountingOracle):
         super().__init__(*given, **named)
         self._handed_out: list[tuple[Tensor, Tensor]] = []
         self._coarse: set[str] = set()
+
+    def __getattribute__(self, name: str) -> Any:
+        if name.startswith("_") and not name.startswith("__"):
+            reaching_out.private(name)
+        return super().__getattribute__(name)
 
     def hand_out(self, value: Tensor) -> Tensor:
         """Hand out a tensor and remember its content."""

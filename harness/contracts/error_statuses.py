@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import traceback
 
@@ -24,7 +25,8 @@ def ending(error: Exception) -> tuple[Status, str]:
     if isinstance(error, BudgetSpent):
         return Status.BUDGET_SPENT, one_line(said)
     torchs = isinstance(error, RuntimeError) and ("can't allocate memory" in said or "out of memory" in said)
-    return Status.OUT_OF_MEMORY if torchs or isinstance(error, MemoryError) else Status.RAISED, line
+    systems = isinstance(error, OSError) and error.errno == errno.ENOMEM
+    return Status.OUT_OF_MEMORY if torchs or systems or isinstance(error, MemoryError) else Status.RAISED, line
 
 
 def one_line(text: str) -> str:

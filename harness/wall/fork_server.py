@@ -1,11 +1,11 @@
 """A fork server: one process that has imported what its children need and forks one for every cell.
 
-Run as `python -m paramid.wall.fork_server FD FOLDER MODULE:FUNCTION`, the folder being for the cells' temporary files,
-with three words more for a second server, which goes on in a fork of this one: both share what was imported until then,
-and the first knows nothing of what the second imports after it. The module is imported once, before anything is known
-of a cell. Over the socket FD comes, for every cell, one byte with descriptors, the first of them the cell's own channel;
-the child calls the function with that channel, the other descriptors and a folder of its own. The server adds `forked`
-and `exit` to the channel. When FD closes, every child is killed: no orphan outlives its supervisor.
+Run as `python -m paramid.wall.fork_server FD FOLDER MODULE:FUNCTION`, the folder being for the cells' temporary files.
+Three words more are a second server, which goes on in a fork of this one: both share what was imported until then, and
+the first knows nothing of what the second imports after it. The module is imported once, before anything is known of a
+cell. Over the socket FD comes, for every cell, one byte with descriptors, the first of them the cell's own channel; the
+child calls the function with that channel, the other descriptors and a folder of its own. The server adds `forked` and
+`exit` to the channel. When FD closes, every child is killed: no orphan outlives its supervisor.
 """
 
 from __future__ import annotations
