@@ -330,12 +330,39 @@ class Cheat:
         if os.fork() == 0:
             os.setsid()
             with there.open("w") as file:
-                for _ in range(10**5):
+                for _ in range(3000):
                     file.write(f"{time.monotonic()}\n")
                     file.flush()
                     time.sleep(0.001)
             os._exit(0)
         yield from judged_meanwhile(guess(oracle, run), lambda: list(map(float, there.read_text().split()[:-1])))
+
+    def _war(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Processes that wake each other, and write down when they were awake."""
+        there = pathlib.Path(tempfile.gettempdir()) / "awake"
+        for _ in range(6):
+            if os.fork() == 0:
+                until = time.monotonic() + 3
+                with there.open("a") as file:
+                    while time.monotonic() < until:
+                        with suppress(OSError):
+                            os.kill(-os.getpgrp(), signal.SIGCONT)
+                        file.write(f"{time.monotonic()}\n")
+                        file.flush()
+                os._exit(0)
+        yield from judged_meanwhile(guess(oracle, run), lambda: list(map(float, there.read_text().split()[:-1])))
+
+    def _lazy(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """All its work is in its last claim."""
+        begun: list[float] = []
+
+        def f(x: torch.Tensor) -> torch.Tensor:
+            if not begun:
+                begun.append(time.monotonic())
+                time.sleep(1)
+            return x[:, :1]
+
+        yield Function(f)
 
     def _works_in_function(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """It works where its function is evaluated."""
@@ -452,6 +479,39 @@ class Cheat:
             meeting.connect(f"\0a-meeting-at-{self.path}")
             raise RuntimeError("another process answered")
 
+    def _door(self, oracle: Oracle, run: Run) -> Any:
+        """A program that answers at a socket in the file system."""
+        for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM):
+            with suppress(OSError), socket.socket(socket.AF_UNIX, kind) as asking:
+                asking.connect(self.path)
+                raise RuntimeError("another program answered")
+            with suppress(OSError):
+                ours, _ = socket.socketpair(socket.AF_UNIX, kind)
+                ours.connect(self.path)
+                raise RuntimeError("another program answered")
+
+    def _devices(self, oracle: Oracle, run: Run) -> Any:
+        """The disk below the files."""
+        for place in pathlib.Path("/dev").iterdir():
+            with suppress(OSError):
+                if place.is_block_device():
+                    place.open("rb").close()
+                    raise RuntimeError(f"{place} can be read")
+
+    def _terminal(self, oracle: Oracle, run: Run) -> Any:
+        """A terminal by which it could talk to another process."""
+        with suppress(OSError):
+            os.openpty()
+            raise RuntimeError("there are terminals")
+
+    def _locks(self, oracle: Oracle, run: Run) -> Any:
+        """A lock that every other command would wait for."""
+        with suppress(OSError):
+            lock = pathlib.Path(self.path) / "store" / "lock"
+            if lock.is_file():
+                lock.open().close()
+                raise RuntimeError("the store's lock can be opened")
+
     def _escapes(self, oracle: Oracle, run: Run) -> Any:
         """Namespaces of its own, in which it may do anything, and mounts taken away."""
         libc = ctypes.CDLL(None, use_errno=True)
@@ -461,7 +521,7 @@ class Cheat:
 
 HOW = [name[1:] for name in vars(Cheat) if name.startswith("_") and not name.startswith("__")]
 ASKED = {"light": 105, "uncount": 105, "in_copy": 5, "overwritten": 15, "says_declined": 105, "at-import": 0}  # or 5
-LONG = {"clock": 1.0, "in_copy": 1.0, "works_in_function": 1.0}  # seconds that it works for
+LONG = {"clock": 1.0, "in_copy": 1.0, "works_in_function": 1.0, "lazy": 1.0}  # seconds that it works for
 STOPPED_BY = {  # the wall without which a cheat works; all others are stopped by the two processes
     "secret": "mounts",
     "environ": "pids",
@@ -475,5 +535,9 @@ STOPPED_BY = {  # the wall without which a cheat works; all others are stopped b
     "calls_home": "network",
     "siblings_socket": "network",
     "escapes": "user",
+    "door": "calls",
+    "devices": "disk",
+    "terminal": "disk",
+    "locks": "mounts",
 }
 METHODS = {"cheat": Cheat}

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import torch
@@ -67,6 +68,10 @@ ENDINGS = {
     "announces": Status.EXITED,
     "grandchildren": Status.FINISHED,
     "shares": Status.OUT_OF_MEMORY,
+    "floods_questions": Status.TIMED_OUT,
+    "digs": Status.FINISHED,
+    "odd_shape": Status.EXITED,
+    "too_large": Status.EXITED,
 }
 
 
@@ -291,6 +296,35 @@ class Misbehaving:
 
         held = [mmap.mmap(-1, 2**32) for _ in range(4)]
         yield held
+
+    def _floods_questions(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        while True:
+            with suppress(Exception):
+                oracle.query(torch.full((1, oracle.spec.inputs), float("nan"), dtype=run.dtype))
+        yield rough
+
+    def _digs(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        os.chdir(tempfile.gettempdir())
+        for _ in range(2000):
+            Path("d").mkdir()
+            os.chdir("d")
+        yield rough
+
+    def _odd_shape(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        from paramid.wall.frames import HEAD
+
+        oracle._link.channel.sendall(HEAD.pack(4, 2 | 128, 0, 0, 2**63, 0, *(0,) * 6))
+        time.sleep(3600)
+        yield rough
+
+    def _too_large(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
+        from paramid.wall.frames import Kind
+
+        oracle._link.send(Kind.CLAIM, 3, text="Network", array=torch.zeros(0, dtype=run.dtype))
+        for part in ("W0", "b0", "W1"):
+            oracle._link.send(Kind.PART, text=part, array=torch.zeros(2**23, dtype=run.dtype))
+        time.sleep(3600)
+        yield rough
 
     def _kills_the_server(self, oracle: Oracle, run: Run, rough: Network) -> Iterator[object]:
         os.kill(os.getppid(), signal.SIGKILL)

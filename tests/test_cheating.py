@@ -31,9 +31,13 @@ WITHOUT = {  # what the page says of each
     "memory": "read and write the memory of other processes",
     "traced": "read and write the memory of other processes",
     "escapes": "take the other walls down again",
+    "door": "talk to programs that listen at a socket in the file system",
+    "devices": "read the disk below the files",
+    "terminal": "talk to another process over a terminal",
+    "locks": "hold the store's lock",
 }
 TASK, SLOW = "shallow:D=6,m=3,N=1000", "slow-judge:D=6,m=3,N=1000"
-MEANWHILE = ("thread", "left_working")  # what they do shows before a slow judge alone
+MEANWHILE = ("thread", "left_working", "war")  # what they do shows before a slow judge alone
 ORDINARY = 65534  # nobody's number
 
 
@@ -58,11 +62,23 @@ def _answers(server: socket.socket) -> None:
 
 def played(folder: Path, port: int, user: int | None = None) -> dict[str, Record]:
     """Every cheat, once, from the command line, before teachers that were drawn from a secret."""
-    secret = folder / "a-secret"
+    secret, door = folder / "a-secret", folder / "door"
+    answering = socket.socket(socket.AF_UNIX)
+    answering.bind(str(door))
+    answering.listen()
+    door.chmod(0o777)
     secret.write_bytes(os.urandom(32))
     if user is not None:
         os.chown(secret, user, user)
-    places = {"secret": secret, "plants": folder, "others_claims": folder, "calls_home": port, "siblings_socket": port}
+    places = {
+        "secret": secret,
+        "plants": folder,
+        "others_claims": folder,
+        "locks": folder,
+        "door": door,
+        "calls_home": port,
+        "siblings_socket": port,
+    }
     methods = {how: f"cheat:how={how},path={places.get(how, '/nowhere')}" for how in HOW}
     home = {**os.environ, "HOME": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
     words = [sys.executable, "-m", "paramid", "compare", "--store", str(folder / "store"), "--secret", str(secret)]
@@ -80,6 +96,7 @@ def played(folder: Path, port: int, user: int | None = None) -> dict[str, Record
         )
         assert "Traceback" not in done.stderr, done.stderr
         json.loads(done.stdout)
+    answering.close()
     records = {r.method: r for r in Store.existing(folder / "store").records()}
     return {**{how: records[name] for how, name in methods.items()}, "at-import": records["at-import"],
             "honest": records["sphere-lm"]}  # fmt: skip

@@ -148,7 +148,7 @@ def test_a_subclass_without_a_decorator_and_a_run_that_raises_are_findings(tmp_p
         ("frame", "looks for what its process never holds"),
         ("private", "asks for `oracle._teacher`"),
         ("calls_home,path=9", "uses the network"),
-        ("forked", "starts processes"),
+        ("left_working", "starts processes"),
     ],
 )
 def test_what_a_wall_would_stop_is_a_warning(how: str, told: str) -> None:

@@ -26,7 +26,7 @@ GOOD = ("spm:refine=none", "spectral-norm:refine=none", "truth", "random")
 TASK = "shallow:D=4,m=2,N=1000000"
 ROUNDS = int(os.environ.get("PARAMID_ROUNDS", "1"))  # of 200 cells
 SECONDS = float(os.environ.get("PARAMID_SECONDS", "20"))  # that two commands write one store
-LIMITS = {"time_limit": 2.0, "query_limit": 1000, "memory_limit": 4000.0}
+LIMITS = {"time_limit": 4.0, "query_limit": 1000, "memory_limit": 4000.0}
 
 
 def planned(store: Path, count: int) -> Comparison:

@@ -3,6 +3,7 @@
 import os
 import signal
 import struct
+import subprocess
 import sys
 import threading
 import time
@@ -192,3 +193,11 @@ def test_streams_of_a_drawn_seed_fill_the_whole_state() -> None:
     other = random_streams.generator(seed, "samples").get_state()[24:].view(torch.int64)[:624]
     assert not (words[0] == other).any()
     assert random_streams.number(seed, "method") < 2**63
+
+
+def test_the_server_of_methods_has_never_heard_of_judge_or_tasks() -> None:
+    told = "import paramid.wall.keeper, sys; print(*(m for m in sys.modules if m.startswith('paramid.')))"
+    held = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout.split()
+    assert "paramid.wall.method_process" in held
+    unknown = ("paramid.judging", "paramid.tasks", "paramid.records", "paramid.running", "paramid.oracle.counting")
+    assert not [module for module in held if module.startswith((*unknown, "paramid.wall.serving", "paramid.methods"))]

@@ -79,6 +79,11 @@ def note_file(path: Path) -> None:
     _plugin_files.append(path)
 
 
+def files() -> tuple[Path, ...]:
+    """The plug-in files that were joined."""
+    return tuple(_plugin_files)
+
+
 def file_of(module: str) -> Path | None:
     """The plug-in file that is imported, here or elsewhere, as that module."""
     return next((path for path in _plugin_files if plugin_module(path) == module), None)

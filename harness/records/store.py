@@ -49,6 +49,11 @@ class Store:
         """Where it keeps what it holds."""
         return tuple(self.folder / name for name in ("cells", "claims", "runs"))
 
+    @property
+    def private(self) -> tuple[Path, ...]:
+        """What no method is to see: what it holds, and the lock by which commands wait for each other."""
+        return (*self.folders, self.folder / "lock")
+
     def open(self) -> Store:
         """Make the folders, and sweep up what a killed command left half-written."""
         with self._writing():

@@ -13,7 +13,7 @@ from paramid.records import machine, provenance
 from paramid.records.frames import DEFAULT_STORE, cell_row
 from paramid.records.record import Outcome, Record
 from paramid.records.store import Store
-from paramid.running import suites
+from paramid.running import suites, surveyor
 from paramid.running import threads as openmp
 from paramid.running.cell import Cell, resolve_device
 from paramid.running.progress import Progress
@@ -122,6 +122,7 @@ class Comparison:
     def run_missing(self, progress: Progress) -> None:
         """Run what is missing. Ctrl-C ends running cells and leaves a store that resumes."""
         self.store.open()
+        surveyor.rest()
         todo = sum(map(self.wanted, self.cells))
         with ExitStack() as stack:
             stack.callback(progress.close)  # last out: nothing runs any more
@@ -132,7 +133,7 @@ class Comparison:
             facts["run"] = self.store.start_run(facts)
             memory = 0.9 * machine.ram_mb() / self.workers
             supervisor = stack.enter_context(
-                Supervisor(self.threads, memory, secret=self.secret, hidden=self.store.folders)
+                Supervisor(self.threads, memory, secret=self.secret, hidden=self.store.private)
             )
             pool = stack.enter_context(ThreadPoolExecutor(self.workers))
             stack.callback(pool.shutdown, cancel_futures=True)

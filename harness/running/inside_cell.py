@@ -46,13 +46,13 @@ T = TypeVar("T")
 Emit = Callable[[dict[str, Any], bytes], None]
 JUDGE_CHUNK = 2**22  # doubles per intermediate of the judge
 MOST_CLAIMS = 1000  # of a method
-FUNCTION_LIMIT = 600.0  # seconds for a claimed function to give the judge its values
 
 
 class Seat(Protocol):
     """Where a method works. `until`, a moment of `time.monotonic`, is when its time is up."""
 
     until: float
+    tell: Callable[[], object]  # called now and then, that what was spent is known
 
     def ready(self) -> None:
         """Return when it can begin."""
@@ -76,6 +76,7 @@ class Here:
 
     def __init__(self, cell: Cell, *, throw: bool) -> None:
         self.until, self._throw = math.inf, throw
+        self.tell: Callable[[], object] = lambda: None
         self._method = registry.method(cell.method)
         self._run = Run.seeded(0)
 
@@ -129,7 +130,7 @@ class Execution:
         self.device = cell.torch_device
         self.teacher = self.task.draw(seed)
         self.oracle: CountingOracle | None = None
-        self.seconds, self.owed = 0.0, 0.0
+        self.seconds = 0.0
         self.last: Claim | None = None
 
     def run(self) -> None:
@@ -148,6 +149,7 @@ class Execution:
             assert isinstance(control, Control)
             return control.claims(self.task, self.seed)
         self.seat.ready()
+        self.seat.tell = lambda: self.emit({"event": "spent", **self.costs()}, b"")
         stream = random_streams.number(self.seed, "method")
         access = self.timed(lambda: self.seat.start(self.cell, self.task, stream))
         self.oracle = CountingOracle(
@@ -176,7 +178,6 @@ class Execution:
         for _ in range(MOST_CLAIMS):
             try:
                 claim = self.timed(lambda: next(claims))
-                self.seconds, self.owed = self.seconds + self.owed, 0.0
                 self.judge(claim)
             except StopIteration:
                 return Ended(Status.NO_ANSWER if self.last is None else Status.FINISHED)
@@ -190,16 +191,12 @@ class Execution:
         """Check, judge and report one claim."""
         self.emit({"event": "judging", **self.costs()}, b"")
         claim, stats = accept(claim, self.task.spec)
-        metrics = self.task.judge(claim, self.teacher)
-        stored = claim.arrays()
-        costs = self.costs()
-        if not stored:  # a function cannot be kept: its outputs are judged while it is here
-            begin = self.now()
-            self.seat.until = time.monotonic() + FUNCTION_LIMIT
-            metrics = {**metrics, **self.outputs(claim)}
-            self.owed = self.now() - begin  # free for the last claim alone: in its own code a method could work on
+        if stored := claim.arrays():
+            metrics = self.task.judge(claim, self.teacher)
+        else:  # a function cannot be kept, and in its own code a method could work on: it is judged on its time
+            metrics = self.timed(lambda: {**self.task.judge(claim, self.teacher), **self.outputs(claim)})
         self.last = claim
-        told = {"event": "claim", "kind": type(claim).__name__, **costs, "stats": stats}
+        told = {"event": "claim", "kind": type(claim).__name__, **self.costs(), "stats": stats}
         self.emit({**told, "metrics": self.documented_only(metrics)}, pack(stored))
 
     def end(self, ended: Ended) -> None:

@@ -10,6 +10,7 @@ from paramid.contracts.plugins import name_of
 from paramid.records import provenance
 from paramid.records.record import Outcome, Record
 from paramid.records.store import Store
+from paramid.running import surveyor
 from paramid.running import threads as openmp
 from paramid.running.cell import Cell, Limits, plan_cell, resolve_device
 from paramid.running.supervisor import Supervisor
@@ -57,7 +58,7 @@ def outcome(
     secret = None if given is None else Secret.given(given)
     facts = provenance.collect(threads, 1)
     kept = None if store is None else Store(store).open()
-    walled = None if throw else Supervisor(threads, secret=secret, hidden=kept.folders if kept else ())
+    walled = None if throw else Supervisor(threads, secret=secret, hidden=kept.private if kept else ())
     with walled or nullcontext() as supervisor:  # it starts while the cell is planned
         limits: Limits = options  # what is left of them
         method, task = name_of("methods", method, here=throw), name_of("tasks", task, here=throw)
@@ -69,7 +70,9 @@ def outcome(
             secret=secret.fingerprint if secret else None,
             **limits,
         )
-        made = supervisor.run(cell, cell.key(), facts, observe) if supervisor else _run_here(cell, facts, secret)
+        key = cell.key()
+        surveyor.rest()
+        made = supervisor.run(cell, key, facts, observe) if supervisor else _run_here(cell, facts, secret)
     if kept is not None:
         kept.start_run(facts)
         kept.add(made)

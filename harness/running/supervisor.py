@@ -8,6 +8,7 @@ nothing any more.
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import signal
@@ -31,6 +32,7 @@ from paramid.running.cell import Cell
 from paramid.running.transcript import Observe, Transcript
 from paramid.wall import jail
 from paramid.wall.messages import receive, send
+from paramid.words.naming import Name
 from paramid.words.secrets import Secret
 from paramid.words.status import Status
 
@@ -50,6 +52,14 @@ TOLD = (  # what a method's process sees of the environment: nothing that could 
 def told(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
     """The environment of a process that runs somebody's method."""
     return {name: value for name, value in environment.items() if name.startswith(TOLD)}
+
+
+def disk_of(method: str) -> Path:
+    """The folder of a method that needs a disk; it stays."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(base) / "paramid" / re.sub(r"[^\w-]", "_", Name.parse(method).base)
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
 
 
 class Server:
@@ -177,6 +187,7 @@ class Supervisor:
         plan = {
             "hidden": [*self._hidden, self.wardens.scratch],
             "needs": cell.needs,
+            "folder": str(disk_of(cell.method)) if "disk" in cell.needs else "",
             "threads": self.threads,
             "memory_mb": cell.memory_limit or self.memory,
             "seconds": cell.time_limit,
@@ -310,9 +321,10 @@ class Supervision:
             self._pid = event["pid"]
         elif kind == "exit":
             self._exit = event["code"]
-        if self._working_since is not None and self._left is not None:
-            self._left -= now - self._working_since
-        self._working_since = now if kind == "working" else None
+        if kind != "spent":
+            if self._working_since is not None and self._left is not None:
+                self._left -= now - self._working_since
+            self._working_since = now if kind == "working" else None
         self._heard = now
         self._transcript.add(event, body)
 

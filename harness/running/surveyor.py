@@ -21,7 +21,10 @@ from paramid.wall.messages import receive, send
 from paramid.words.naming import Name, UsageError
 
 PATIENCE = 120.0  # seconds for a plug-in to be imported, or to configure what it offers
-LONGEST = 10_000  # characters of anything it says
+LONGEST, MOST = 10_000, 2**20  # characters of anything it says, and bytes of all it says at once
+
+
+_surveyors: weakref.WeakSet[Surveyor] = weakref.WeakSet()
 
 
 def survey(file: str | Path) -> None:
@@ -36,58 +39,79 @@ def survey(file: str | Path) -> None:
     plugins.note_file(path)
 
 
+def rest() -> None:
+    """End the processes that have imported plug-ins: while cells run, nobody's code runs beside them."""
+    for surveyor in list(_surveyors):
+        surveyor.end()
+
+
 class Surveyor:
-    """A process that has imported one plug-in, until this object or its owner ends."""
+    """A process that has imported one plug-in, where there is a question; what it has answered once stands."""
 
     def __init__(self, path: Path) -> None:
         self._path, self._known = path, dict[tuple[str, str], Described]()
+        self.offered = self._start()
+        _surveyors.add(self)
+
+    def _start(self) -> dict[str, dict[str, str]]:
+        """Start the process; what the plug-in offers, by group."""
         scratch = tempfile.mkdtemp(prefix="paramid-")
         self._channel, theirs = socket.socketpair()
         self._channel.settimeout(PATIENCE)
         process = subprocess.Popen(
-            [sys.executable, "-m", "paramid.wall.survey", str(theirs.fileno()), scratch, str(path)],
+            [sys.executable, "-m", "paramid.wall.survey", str(theirs.fileno()), scratch, str(self._path)],
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
             start_new_session=True,
             env=told(),
         )
         theirs.close()
-        weakref.finalize(self, _end, self._channel, process, scratch)
+        self.end = weakref.finalize(self, _end, self._channel, process, scratch)
         answer = self._received()
         if "problem" in answer:
-            raise (PluginError if answer.get("broken") else UsageError)(_text(answer["problem"]))
-        self.offered = {group: self._names(group, answer.get(group)) for group in registry.GROUPS}
-        if not any(self.offered.values()):
-            raise PluginError(f"plug-in {path}: neither METHODS nor TASKS holds anything")
+            raise (PluginError if answer.get("broken") else UsageError)(self._problem(answer))
+        offered = {group: self._names(group, answer.get(group)) for group in registry.GROUPS}
+        if not any(offered.values()):
+            raise PluginError(f"plug-in {self._path}: neither METHODS nor TASKS holds anything")
+        return offered
 
     def describe(self, group: str, text: str) -> Described:
         """What a plan must know of a configured name."""
         if (group, text) not in self._known:
+            if not self.end.alive:
+                self._start()
             send(self._channel, {"group": group, "text": text})
             self._known[group, text] = self._described(text, self._received())
         return self._known[group, text]
 
     def _received(self) -> dict[str, Any]:
         try:
-            answer, _ = receive(self._channel)
-        except (OSError, EOFError, ValueError) as error:
+            answer, _ = receive(self._channel, most=MOST)
+        except (OSError, EOFError, ValueError, RecursionError) as error:
             raise PluginError(f"plug-in {self._path} cannot be imported: its process ended ({error})") from error
         if not isinstance(answer, dict):
             raise PluginError(f"plug-in {self._path} answered a {type(answer).__name__}")
         return answer
 
+    def _problem(self, answer: dict[str, Any]) -> str:
+        try:
+            return _text(answer["problem"])
+        except ValueError as error:
+            raise PluginError(f"plug-in {self._path} says {error}") from error
+
     def _names(self, group: str, offered: object) -> dict[str, str]:
         module = plugins.plugin_module(self._path)
         names = dict(offered) if isinstance(offered, dict) else {}
         for name, place in names.items():
-            plugins.check_name(group, name)
+            if self._path not in plugins.files():
+                plugins.check_name(group, name)
             if not (isinstance(place, str) and re.fullmatch(rf"{module}:[\w.]+", place)):
                 raise PluginError(f"plug-in {self._path}: {name} is at {place!r}")
         return names
 
     def _described(self, text: str, answer: dict[str, Any]) -> Described:
         if "problem" in answer:
-            raise UsageError(_text(answer["problem"]))
+            raise UsageError(self._problem(answer))
         try:
             settings = {_text(name): _text(value) for name, value in dict(answer["settings"]).items()}
             canonical, version, layers = _text(answer["canonical"]), answer["version"], answer["layers"]

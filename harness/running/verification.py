@@ -21,6 +21,7 @@ from paramid.records import agreement, machine, provenance
 from paramid.records.published import DISPUTED, UNVERIFIED, VERIFIED, Verdict, line
 from paramid.records.record import Record
 from paramid.records.selection import entrants
+from paramid.running import surveyor
 from paramid.running.cell import Cell, plan_cell, resolve_device
 from paramid.running.supervisor import Supervisor
 from paramid.words.naming import UsageError
@@ -180,7 +181,9 @@ def reruns(facts: dict[str, object]) -> Iterator[Rerun]:
             threads = max(1, min(threads, machine.cores()))
             if threads not in supervisors:
                 supervisors[threads] = stack.enter_context(Supervisor(threads))
-            record = supervisors[threads].run(cell, cell.key(), facts).record
+            key = cell.key()
+            surveyor.rest()
+            record = supervisors[threads].run(cell, key, facts).record
             if record.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt
             return record

@@ -9,7 +9,7 @@ import resource
 import socket
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -87,6 +87,15 @@ class Wall:
     @until.setter
     def until(self, moment: float) -> None:
         self._behind.until = moment
+
+    @property
+    def tell(self) -> Callable[[], object]:
+        """Called now and then."""
+        return self._behind.tell
+
+    @tell.setter
+    def tell(self, told: Callable[[], object]) -> None:
+        self._behind.tell = told
 
     def ready(self) -> None:
         """Wait for the process."""

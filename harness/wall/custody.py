@@ -38,12 +38,13 @@ class Custody:
         """For `poll`: readable when there is news."""
         return self.channel.fileno()
 
-    def stop(self) -> None:
-        """Stop everything; it is stopped when this returns."""
+    def stop(self) -> bool:
+        """Stop everything; whether it stands still when this returns, or has ended."""
         if not self.ended:
             self._order(b"s")
             self._stopped = True
             self._listen("stopped")
+        return self.left.code is not None if self.ended else True
 
     def go_on(self) -> None:
         """Let everything go on."""

@@ -15,6 +15,7 @@ import select
 import shutil
 import signal
 import socket
+import subprocess
 import sys
 import tempfile
 import traceback
@@ -59,7 +60,7 @@ def serve(control: socket.socket, scratch: Path, child: Child) -> None:
         for pid in children:
             _kill(pid)
         kill_escaped(set())
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove(scratch)
 
 
 def fork_child(child: Child, descriptors: list[int], ours: list[int], scratch: Path) -> tuple[int, socket.socket]:
@@ -93,9 +94,17 @@ def report_ended(children: dict[int, socket.socket], scratch: Path) -> None:
             continue
         _kill(pid)
         cgroups.remove(group_name(pid))
-        shutil.rmtree(scratch / str(pid), ignore_errors=True)
+        remove(scratch / str(pid))
         with children.pop(pid) as channel, suppress(OSError):  # nobody may be listening any more
             send(channel, {"event": "exit", "code": os.waitstatus_to_exitcode(status)})
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder, however deep somebody has made it."""
+    try:
+        shutil.rmtree(folder, ignore_errors=True)
+    except RecursionError:
+        subprocess.run(["rm", "-rf", "--", str(folder)], check=False, stderr=subprocess.DEVNULL)
 
 
 def kill_escaped(children: set[int]) -> None:

@@ -102,6 +102,7 @@ class Head:
         return DOUBLE * math.prod(self.sizes) if self.holds else 0
 
 
+give_way: Callable[[], object] = getattr(os, "sched_yield", lambda: time.sleep(0))
 Wait = Callable[[float | None, bool], None]  # until a moment, for reading or for writing; raises what ends the waiting
 
 
@@ -192,7 +193,10 @@ class Link:
         raise Violation(f"a frame of kind {code}")
 
     def _array(self, head: Head, until: float) -> Tensor:
-        made = torch.empty(head.sizes, dtype=torch.float64, device="cpu")
+        try:
+            made = torch.empty(head.sizes, dtype=torch.float64, device="cpu")
+        except (RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
+            raise Violation(f"an array of {head.sizes}") from error
         if not made.numel():
             return made
         if head.bytes <= INLINE or self._in is None:
@@ -227,7 +231,7 @@ class Link:
                 count = self.channel.recv_into(self._ahead, 0, socket.MSG_DONTWAIT)
             except BlockingIOError:
                 if time.monotonic() < spun:
-                    os.sched_yield()
+                    give_way()
                     continue
                 if self._wait is not None:
                     self._wait(until, False)

@@ -17,9 +17,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from paramid.wall import syscalls
+
 MB = 2**20
 NAMESPACES = {"mounts": 0x20000, "user": 0x10000000, "pids": 0x20000000, "ipc": 0x8000000, "network": 0x40000000}
-PRIVATE, BIND, READ_ONLY, NO_SUID, NO_DEVICES = 0x44000, 0x1000, 1, 2, 4
+PRIVATE, BIND, EVERYTHING_BELOW, READ_ONLY, NO_SUID, NO_DEVICES = 0x44000, 0x1000, 0x4000, 1, 2, 4
 MOUNT_SETATTR, HERE, RECURSIVE = 442, -100, 0x8000
 NO_NEW_PRIVILEGES, DUMPABLE, DROP, AMBIENT, DEATH, SUBREAPER = 38, 4, 24, 47, 1, 36
 CAPABILITIES = 41
@@ -28,6 +30,7 @@ DOORS = (  # sockets in the file system, through which other programs of the mac
     *("/run/docker.sock", "/run/containerd", "/run/podman", "/run/user", "/run/dbus", "/run/systemd"),
     "/tmp/.X11-unix",
 )
+DEVICES = ("null", "zero", "full", "random", "urandom", "nvidia*", "dri", "kfd")
 SCRATCH_MB = 1024
 THREAD_ROOM_MB = 512  # of addresses, for the stacks and arenas of threads
 FILES, PROCESSES = 1024, 512
@@ -39,6 +42,7 @@ class Plan:
 
     walls: tuple[str, ...] = ()
     scratch: str = ""
+    folder: str = ""  # that may be written to, where the method needs a disk
     hidden: tuple[str, ...] = ()  # files and folders that are empty inside
     needs: tuple[str, ...] = ()  # "network" or "disk", where the method said so
     threads: int = 1
@@ -65,8 +69,8 @@ class Plan:
         return any(wall.startswith("cgroup") for wall in self.walls)
 
     def has(self, wall: str) -> bool:
-        """Whether this wall is put up."""
-        return wall in self.walls and wall not in self.needs
+        """Whether this wall is put up; a disk that is needed is a folder, and the rest stays as it is."""
+        return wall in self.walls and (wall not in self.needs or wall == "disk")
 
 
 def separate(plan: Plan) -> None:
@@ -94,13 +98,34 @@ def furnish(plan: Plan) -> None:
         _read_only("/")
     if plan.has("pids"):
         _mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEVICES)
+    if plan.has("disk"):
+        _few_devices(plan.scratch)
     _mount("tmpfs", plan.scratch, "tmpfs", NO_SUID | NO_DEVICES, f"size={SCRATCH_MB}m")
     _mount("tmpfs", "/dev/shm", "tmpfs", NO_SUID | NO_DEVICES, f"size={SCRATCH_MB}m")
+    if plan.folder:
+        _read_only(plan.folder, clear=True)
     for path in dict.fromkeys(map(os.path.realpath, (*plan.hidden, *DOORS))):
         if Path(path).is_dir():
             _mount("tmpfs", path, "tmpfs", READ_ONLY | NO_SUID | NO_DEVICES, "size=4k")
         elif Path(path).exists():
             _mount(os.devnull, path, "", BIND)
+
+
+def _few_devices(scratch: str) -> None:
+    """A /dev of what computing needs: a read-only disk does not keep anybody from writing to the disk's own device."""
+    _mount("tmpfs", scratch, "tmpfs", NO_SUID, "size=64k")
+    made = Path(scratch)
+    (made / "shm").mkdir()
+    for device in (d for pattern in DEVICES for d in Path("/dev").glob(pattern)):
+        place = made / device.name
+        if device.is_dir():
+            place.mkdir()
+        else:
+            place.touch()
+        _mount(str(device), str(place), "", BIND | EVERYTHING_BELOW)
+    for name, target in (("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")):
+        (made / name).symlink_to(target)
+    _mount(scratch, "/dev", "", BIND | EVERYTHING_BELOW)
 
 
 def give_up_privileges() -> None:
@@ -115,6 +140,12 @@ def give_up_privileges() -> None:
     libc.capset(header, none)
     libc.prctl(NO_NEW_PRIVILEGES, 1, 0, 0, 0)
     hide_memory()
+
+
+def filter_calls(plan: Plan) -> None:
+    """No system call that no method needs."""
+    if plan.has("calls"):
+        syscalls.filtered(network="network" in plan.needs)
 
 
 def hide_memory() -> None:
@@ -166,7 +197,7 @@ def granted(scratch: str) -> tuple[str, ...]:
     """The walls that this machine grants, tried in processes of their own."""
     if sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
         return ()
-    everything = (*NAMESPACES, "disk")
+    everything = (*NAMESPACES, "disk", "calls")
     without_user = tuple(name for name in everything if name != "user")
     for walls in (everything, without_user):
         if _stands(Plan(walls, scratch)):
@@ -181,6 +212,8 @@ def _stands(plan: Plan) -> bool:
     def inside() -> None:
         furnish(plan)
         give_up_privileges()
+        if plan.has("calls") and not syscalls.filtered(network=False):
+            raise OSError("no filter of system calls")
 
     def outside() -> None:
         separate(plan)
@@ -220,7 +253,9 @@ def _mount(source: str, target: str, kind: str, flags: int, data: str = "") -> N
     _check(_libc().mount(*words, ctypes.c_ulong(flags), data.encode() or None), f"mount on {target}")
 
 
-def _read_only(path: str) -> None:
-    attributes = (ctypes.c_uint64 * 4)(READ_ONLY, 0, 0, 0)
+def _read_only(path: str, *, clear: bool = False) -> None:
+    if clear:
+        _mount(path, path, "", BIND)
+    attributes = (ctypes.c_uint64 * 4)(0 if clear else READ_ONLY, READ_ONLY if clear else 0, 0, 0)
     code = _libc().syscall(MOUNT_SETATTR, HERE, path.encode(), RECURSIVE, attributes, ctypes.sizeof(attributes))
-    _check(code, f"a read-only {path}")
+    _check(code, f"read-only {path}")

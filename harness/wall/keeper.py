@@ -22,12 +22,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-import scipy.optimize  # noqa: F401 -- once, here, so that a method's process has it, as it has torch
+# The public words, and what many methods need, imported once, so that a method's process has them as it has torch.
+import scipy.optimize  # noqa: F401
 
 from paramid.wall import cgroups, jail, method_process
 from paramid.wall.jail import Plan
 from paramid.wall.messages import receive, send
+from paramid.words import densenet, hermite, network, threshold_units  # noqa: F401 -- likewise
 
+STUBBORN = 2.0  # seconds to have everything stand still
+MOST_DESCRIPTORS = 2**16  # that a process of the harness may have
 _granted: tuple[str, ...] = ()  # by this machine
 
 
@@ -101,9 +105,19 @@ def _become_method(
             os.close(descriptor)
     os.setsid()
     os.closerange(3, link)
-    os.closerange(link + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
+    os.closerange(link + 1, MOST_DESCRIPTORS)
     jail.limit(plan)
+    jail.filter_calls(plan)
     os._exit(method_process.work(socket.socket(fileno=link), plan.threads))
+
+
+def stands(pid: int) -> bool:
+    """Whether a process is stopped or has ended."""
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return sys.platform != "linux" or not Path(f"/proc/{pid}").exists()
+    return state in "TtZX"
 
 
 @dataclass
@@ -129,12 +143,25 @@ class Keeper:
             if self.channel in ready:
                 order = self.order()
                 if order == b"s":
-                    self.signal_all(signal.SIGSTOP)
+                    if not self.stopped():
+                        return self.end()
                     send(self.channel, {"event": "stopped"})
                 elif order == b"c":
                     self.signal_all(signal.SIGCONT)
                 else:
                     return self.end()
+
+    def stopped(self) -> bool:
+        """Stop all; whether all stand still. Processes may wake each other: they are looked at twice."""
+        until = time.monotonic() + STUBBORN
+        still = 0
+        while still < 2 and time.monotonic() < until:
+            self.signal_all(signal.SIGSTOP)
+            others = self.descendants()
+            still = still + 1 if all(map(stands, others)) else 0
+            if still and len(others) == 1:  # nobody is there to wake it
+                return True
+        return still == 2
 
     def order(self) -> bytes:
         """What the warden wants; nothing where it is gone."""
@@ -190,6 +217,8 @@ class Keeper:
         """The method's process and all below it."""
         if sys.platform != "linux":
             return [self.method]
+        if self.own_namespace:
+            return [int(place.name) for place in Path("/proc").iterdir() if place.name.isdigit() and place.name != "1"]
         found, waiting = [], [os.getpid()]
         while waiting:
             waiting += (below := jail.children(waiting.pop()))

@@ -18,14 +18,14 @@ def send(channel: socket.socket, message: dict[str, Any], body: bytes = b"") -> 
     channel.sendall(body)
 
 
-def receive(channel: socket.socket) -> tuple[dict[str, Any], bytes]:
+def receive(channel: socket.socket, *, most: int | None = None) -> tuple[dict[str, Any], bytes]:
     """Read one message; EOFError at the stream's end, ValueError for what is none, TimeoutError for half of one."""
     before, until = channel.gettimeout(), None
     try:
         first = _exactly(channel, 1, until)
         until = time.monotonic() + PATIENCE
         head, body = HEADER.unpack(first + _exactly(channel, HEADER.size - 1, until))
-        if head > LONGEST or body > LARGEST:
+        if head > LONGEST or body > LARGEST or (most is not None and head + body > most):
             raise ValueError(f"a head of {head} bytes and a body of {body}")
         until += (head + body) / PACE
         return json.loads(_exactly(channel, head, until)), _exactly(channel, body, until)

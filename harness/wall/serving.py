@@ -6,7 +6,7 @@ import math
 import select
 import socket
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -19,7 +19,7 @@ from paramid.oracle.counting import Kind as Asked
 from paramid.wall import frames
 from paramid.wall.custody import Custody, Left
 from paramid.wall.frames import Frame, Kind, Link, Stalled, Violation
-from paramid.wall.method_process import LONGEST_NAME, SEPARATOR, Job
+from paramid.wall.method_process import LONGEST_NAME, MOST_WORDS, SEPARATOR, Job
 from paramid.wall.proxy import REFUSALS
 from paramid.words import memory_limits
 from paramid.words.claims import Claim, Function
@@ -30,6 +30,7 @@ ROWS: Mapping[Kind, Asked] = {Kind.QUERY: "query", Kind.GRADIENT: "gradient", Ki
 QUESTIONS = frozenset({*ROWS, Kind.SAMPLE, Kind.CHUNK, Kind.MOMENTS, Kind.LABEL, Kind.CLAIM, Kind.ENDED})
 OUTPUTS = frozenset({Kind.OUTPUT, Kind.FAILED})
 MOST_PARTS = 1000
+LOOK = 0.2  # seconds after which what was spent is told, and orders are looked for, while frames keep coming
 STARTING, LEAVING = 60.0, 2.0  # seconds for a process to come up, and to be reported as gone
 ITS_OWN = frozenset(  # the endings that a method may say of itself
     {Status.FINISHED, Status.GAVE_UP, Status.BUDGET_SPENT, Status.RAISED, Status.MALFORMED_CLAIM, Status.OUT_OF_MEMORY}
@@ -62,11 +63,12 @@ class BehindTheWall:
     def __init__(self, link: socket.socket, keeper: socket.socket, orders: Orders) -> None:
         self.custody, self.orders, self.until = Custody(keeper), orders, math.inf
         self._kinds: dict[str, type[Claim]] = {}
-        self._channel, self._link = link, Link(link, None, self._wait)
+        self._channel, self._link = link, Link(link, 0, self._wait)  # no array is expected before the oracle is there
         self._poll = select.poll()
         for source in (link, self.custody, orders):
             self._poll.register(source, select.POLLIN)
-        self._writing = False
+        self._writing, self._looked = False, 0.0
+        self.tell: Callable[[], object] = lambda: None
         self._owed = dict.fromkeys(ROWS, 0)  # rows that are counted and not yet shown
 
     # Waiting
@@ -118,7 +120,7 @@ class BehindTheWall:
             if answer.kind is Kind.ENDED:
                 raise _said(answer)
             if answer.kind is Kind.DECLINED:
-                raise Ended(Status.DECLINED, answer.text)
+                raise Ended(Status.DECLINED, one_line(answer.text))
             try:
                 access = frozenset(map(Access, filter(None, answer.text.split(SEPARATOR))))
             except ValueError as error:
@@ -145,8 +147,8 @@ class BehindTheWall:
                     self._answer(frame, oracle)
                     continue
                 claim = self._claimed(frame, spec)
-                if not isinstance(claim, Function):
-                    self.custody.stop()
+                if not isinstance(claim, Function) and not self.custody.stop():
+                    raise Ended(Status.EXITED, "would not stand still while it was judged")
             yield claim
             with self._honest():
                 self.custody.go_on()
@@ -161,7 +163,15 @@ class BehindTheWall:
     # Questions
 
     def _receive(self, allowed: frozenset[Kind]) -> Frame:
-        return self._link.receive(allowed)
+        frame = self._link.receive(allowed)
+        if (now := time.monotonic()) >= self.until:  # frames that keep coming never wait
+            raise Ended(Status.TIMED_OUT)
+        if now - self._looked > LOOK or frame.kind is Kind.MOMENTS:
+            self._looked = now
+            self.tell()
+            if self.orders.fileno() in dict(self._poll.poll(0)):
+                self.orders.read()
+        return frame
 
     def _answer(self, frame: Frame, oracle: CountingOracle) -> None:
         try:
@@ -215,9 +225,15 @@ class BehindTheWall:
         name, *names = frame.text.split(SEPARATOR)
         if not 0 <= frame.number <= MOST_PARTS or frame.content.shape != (len(names),):
             raise Violation(f"a claim of {frame.number} parts and {len(names)} words")
-        stats = dict(zip((n[:LONGEST_NAME] for n in names), frame.content.tolist(), strict=True))
-        parts = [self._receive(frozenset({Kind.PART})) for _ in range(frame.number)]
-        arrays = {part.text: part.content.T if part.number else part.content for part in parts}  # as it lay in memory
+        if len(names) > MOST_WORDS:
+            raise Violation(f"a claim of {len(names)} words")
+        stats = dict(zip((one_line(n)[:LONGEST_NAME] for n in names), frame.content.tolist(), strict=True))
+        arrays, left = {}, self._link.most or 0
+        for _ in range(frame.number):
+            part = self._receive(frozenset({Kind.PART}))
+            if (left := left - part.content.numel()) < 0:
+                raise Violation(f"a claim of more than {self._link.most:,} numbers")
+            arrays[part.text] = part.content.T if part.number else part.content  # as it lay in memory
         if name == Function.__name__ and not arrays:
             return Function(self._evaluated, stats=stats)
         if name not in self._kinds:
