@@ -4,6 +4,7 @@ import ctypes
 import os
 import pathlib
 import signal
+import socket
 import time
 from collections.abc import Iterator
 from contextlib import suppress
@@ -118,4 +119,22 @@ def seen(block: bytes, wanted: np.ndarray) -> np.ndarray:
     return hits
 
 
-METHODS = {"asks": Asks, "searches": Searches}
+@dataclass(frozen=True)
+class Needs(Asks):
+    """Keeps a file, and calls somebody, as it said."""
+
+    port: int = 0
+    needs: ClassVar = frozenset({"disk", "network"})
+
+    def identify(self, oracle: Oracle, run: Run) -> Iterator[Function]:
+        kept = pathlib.Path(os.environ["PARAMID_DISK"]) / "kept"
+        before = kept.exists()
+        kept.write_text("of the first run")
+        with suppress(OSError):
+            (kept.parent.parent / "beside").write_text("of nobody")
+            raise RuntimeError("more than its own folder can be written to")
+        socket.create_connection(("127.0.0.1", self.port), 5).close()
+        yield Function(lambda x: x[:, :1], stats={"before": float(before)})
+
+
+METHODS = {"needs": Needs, "asks": Asks, "searches": Searches}

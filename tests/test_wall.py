@@ -2,6 +2,7 @@
 
 import os
 import signal
+import socket
 import struct
 import subprocess
 import sys
@@ -176,6 +177,19 @@ def test_teachers_of_a_secret_are_the_same_again_and_others_under_another(tmp_pa
     first, again, other = errors(b"a" * 32, "1"), errors(b"a" * 32, "2"), errors(b"b" * 32, "3")
     assert list(first) == list(again)
     assert list(first) != list(other)
+
+
+@pytest.mark.slow
+def test_what_a_method_says_that_it_needs_it_has_and_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        method = f"needs:port={listening.getsockname()[1]}"
+        first, second = (paramid.run(method, SMALL) for _ in range(2))
+    assert (first.status, second.status) == (Status.FINISHED, Status.FINISHED), first.reason
+    assert (first.stats["before"], second.stats["before"]) == (0, 1)
+    walls = str(first.provenance["walls"]).split(", ")
+    assert "no network: it was needed" in walls
+    assert "network" not in walls
 
 
 def test_a_short_secret_is_refused(tmp_path: Path) -> None:

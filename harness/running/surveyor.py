@@ -16,7 +16,7 @@ from typing import Any
 from paramid.contracts import plugins, registry
 from paramid.contracts.plugins import PluginError
 from paramid.contracts.registry import Described
-from paramid.running.supervisor import told
+from paramid.running.servers import told
 from paramid.wall.messages import receive, send
 from paramid.words.naming import Name, UsageError
 

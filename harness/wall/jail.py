@@ -60,7 +60,7 @@ class Plan:
     def told(self) -> str:
         """What records say of them; two processes stand everywhere."""
         always = ("processes", *(("privileges",) if sys.platform == "linux" else ()))
-        needs = tuple(f"{name} not, it was needed" for name in self.needs)
+        needs = tuple(f"no {name}: it was needed" for name in self.needs)
         return ", ".join((*always, *(wall for wall in self.walls if wall not in self.needs), *needs))
 
     @property

@@ -106,6 +106,8 @@ def _become_method(
     os.setsid()
     os.closerange(3, link)
     os.closerange(link + 1, MOST_DESCRIPTORS)
+    if plan.folder:
+        os.environ["PARAMID_DISK"] = plan.folder
     jail.limit(plan)
     jail.filter_calls(plan)
     os._exit(method_process.work(socket.socket(fileno=link), plan.threads))
