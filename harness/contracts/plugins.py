@@ -106,7 +106,7 @@ def _offered(module: ModuleType, group: str) -> dict[str, type[object]]:
 
 def check_name(group: str, name: object) -> None:
     """A PluginError where a method or task cannot be called so."""
-    if not isinstance(name, str) or not re.fullmatch(r"[^\s:,=]+", name):
+    if not isinstance(name, str) or not re.fullmatch(r"[^\s:,=]+", name) or not name.isprintable():
         raise PluginError(f"{group.upper()} has the name {name!r}; a word without : , = was wanted")
     if name in registry.names(group):
         raise PluginError(f"{group[:-1]} {name!r} is taken by {registry.names(group)[name]}")

@@ -53,7 +53,8 @@ def score(teacher: Thresholded, claim: Units, *, even: bool, bare: bool) -> tupl
 
 def largest(gaps: Tensor, missing: bool) -> float:
     """The largest of the gaps, at least √2 where something is missing."""
-    return max(float(gaps.abs().max()) if len(gaps) else 0.0, CAP if missing else 0.0)
+    worst = float(gaps.abs().nan_to_num(math.inf).max()) if len(gaps) else 0.0  # what overflowed is as far as can be
+    return max(worst, CAP if missing else 0.0)
 
 
 def polynomial_error(truth: Thresholded, claim: Thresholded) -> float:

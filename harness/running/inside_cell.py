@@ -204,6 +204,8 @@ class Execution:
         self.emit({"event": "judging", **self.costs()}, b"")
         left = self.seat.close()
         status, reason = ended.status, ended.reason
+        if left.lost and status is Status.FINISHED:
+            status, reason = Status.CRASHED, "its keeper was ended: what it used is not known"
         metrics: Mapping[str, float] = {}
         if status is Status.TIMED_OUT:
             self.seconds = self.cell.time_limit or self.seconds
@@ -233,7 +235,10 @@ class Execution:
         """The metrics, every one of them documented."""
         if unknown := [name for name in metrics if not documented(name, self.task.metrics)]:
             raise ValueError(f"{self.cell.task} measures {', '.join(unknown)}, which no `metrics` explains")
-        return {name: float(value) for name, value in metrics.items()}
+        plain = {name: float(value) for name, value in metrics.items()}
+        if any(map(math.isnan, plain.values())):  # what is no number is no evidence
+            plain |= dict.fromkeys({"identified", "exact"} & set(plain), 0.0)
+        return plain
 
     def costs(self) -> dict[str, float]:
         """What the method has spent so far."""

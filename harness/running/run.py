@@ -8,6 +8,7 @@ from typing import Unpack
 
 from paramid.contracts.plugins import name_of
 from paramid.records import provenance
+from paramid.records.frames import DEFAULT_STORE
 from paramid.records.record import Outcome, Record
 from paramid.records.store import Store
 from paramid.running import surveyor
@@ -58,7 +59,7 @@ def outcome(
     secret = None if given is None else Secret.given(given)
     facts = provenance.collect(threads, 1)
     kept = None if store is None else Store(store).open()
-    walled = None if throw else Supervisor(threads, secret=secret, hidden=kept.private if kept else ())
+    walled = None if throw else Supervisor(threads, secret=secret, hidden=(kept or Store(DEFAULT_STORE)).private)
     with walled or nullcontext() as supervisor:  # it starts while the cell is planned
         limits: Limits = options  # what is left of them
         method, task = name_of("methods", method, here=throw), name_of("tasks", task, here=throw)

@@ -62,6 +62,7 @@ class Surveyor:
             [sys.executable, "-m", "paramid.wall.survey", str(theirs.fileno()), scratch, str(self._path)],
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
             start_new_session=True,
             env=told(),
         )
@@ -115,8 +116,12 @@ class Surveyor:
         try:
             settings = {_text(name): _text(value) for name, value in dict(answer["settings"]).items()}
             canonical, version, layers = _text(answer["canonical"]), answer["version"], answer["layers"]
-            if Name.parse(canonical).base != Name.parse(text).base or type(version) is not int:
-                raise ValueError(canonical)
+            name = Name.parse(canonical)
+            if name.base != Name.parse(text).base or type(version) is not int or not 0 <= version < 2**31:
+                raise ValueError(f"{canonical}, version {version}")
+            given = {option for option, _ in Name.parse(text).options}
+            if given != {option for option, _ in name.options} or not set(name.options) <= set(settings.items()):
+                raise ValueError(f"{canonical} and the settings {settings}")  # two cells would have one key
             shape = None if layers is None else registry.shape_of(*layers)
             needs = tuple(need for need in registry.NEEDS if need in answer["needs"])
         except (KeyError, TypeError, ValueError, UsageError) as error:

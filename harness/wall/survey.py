@@ -18,6 +18,8 @@ from paramid.wall import jail
 from paramid.wall.messages import receive, send
 from paramid.words.naming import UsageError
 
+MEMORY_MB, SECONDS = 4096.0, 120.0  # of who only imports
+
 
 def answer(group: str, text: str) -> dict[str, Any]:
     """What a plan must know of a configured method or task, or why it cannot be configured."""
@@ -55,7 +57,7 @@ def serve(channel: socket.socket, file: str) -> None:
 
 def main(descriptor: int, scratch: str, file: str) -> None:
     """Put up the walls that this machine grants, and serve behind them."""
-    plan = jail.Plan(jail.granted(scratch), scratch)
+    plan = jail.Plan(jail.granted(scratch), scratch, memory_mb=MEMORY_MB, seconds=SECONDS)
     channel = socket.socket(fileno=descriptor)
     jail.separate(plan)
     if plan.has("pids") and (inside := os.fork()):
@@ -69,6 +71,7 @@ def main(descriptor: int, scratch: str, file: str) -> None:
         channel.close()
         os.waitpid(surveying, 0)
         os._exit(0)
+    jail.limit(plan)
     jail.filter_calls(plan)
     with Path(os.devnull).open("w") as nowhere:
         os.dup2(nowhere.fileno(), 1)

@@ -25,9 +25,15 @@ REFUSED = (  # x86_64, aarch64
     *(("request_key", 249, 218), ("keyctl", 250, 219), ("unshare", 272, 97), ("perf_event_open", 298, 241)),
     *(("setns", 308, 268), ("process_vm_readv", 310, 270), ("process_vm_writev", 311, 271), ("bpf", 321, 280)),
     *(("userfaultfd", 323, 282), ("io_uring_setup", 425, 425), ("open_tree", 428, 428), ("move_mount", 429, 429)),
-    *(("fsopen", 430, 430), ("pidfd_getfd", 438, 438), ("mount_setattr", 442, 442)),
+    *(("fsopen", 430, 430), ("pidfd_getfd", 438, 438), ("mount_setattr", 442, 442), ("setpriority", 141, 140)),
+    *(("ioprio_set", 251, 30), ("migrate_pages", 256, 238), ("move_pages", 279, 239)),
+)
+OF_OTHERS = (  # refused where the first process of the namespace is meant, which is the method's keeper
+    *(("prlimit64", 302, 261), ("sched_setaffinity", 203, 122), ("sched_setscheduler", 144, 119)),
+    *(("sched_setparam", 142, 118), ("sched_setattr", 314, 274)),
 )
 ASKED = (("socket", 41, 198), ("connect", 42, 203), ("socketpair", 53, 199))  # refused in part
+KEEPER = 1
 MACHINES = {"x86_64": (0xC000003E, 1), "aarch64": (0xC00000B7, 2)}  # what the kernel calls it, and the column above
 
 
@@ -37,16 +43,20 @@ def filtered(*, network: bool) -> bool:
     if known is None:
         return False
     architecture, column = known
-    refused, (socket, connect, socketpair) = ([int(row[column]) for row in rows] for rows in (REFUSED, ASKED))
+    refused, of_others, (socket, connect, socketpair) = (
+        [int(row[column]) for row in rows] for rows in (REFUSED, OF_OTHERS, ASKED)
+    )
     refused += [] if network else [connect]
-    program = b"".join(_program(architecture, refused, socket, socketpair))
+    program = b"".join(_program(architecture, refused, of_others, socket, socketpair))
     memory = ctypes.create_string_buffer(program)
     head = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(memory))
     libc = ctypes.CDLL(None, use_errno=True)
     return libc.prctl(SET_SECCOMP, FILTER, ctypes.c_char_p(head), 0, 0) == 0
 
 
-def _program(architecture: int, refused: list[int], socket: int, socketpair: int) -> Iterator[bytes]:
+def _program(
+    architecture: int, refused: list[int], of_others: list[int], socket: int, socketpair: int
+) -> Iterator[bytes]:
     """Each rule jumps over its refusal where it does not apply."""
     yield _step(LOAD, ARCHITECTURE)
     yield _step(EQUAL, architecture, 1, 0)
@@ -57,6 +67,12 @@ def _program(architecture: int, refused: list[int], socket: int, socketpair: int
     for number in refused:
         yield _step(EQUAL, number, 0, 1)
         yield _step(RETURN, REFUSE)
+    for number in of_others:
+        yield _step(EQUAL, number, 0, 4)
+        yield _step(LOAD, FIRST)
+        yield _step(EQUAL, KEEPER, 0, 1)
+        yield _step(RETURN, REFUSE)
+        yield _step(RETURN, ALLOW)
     yield _step(EQUAL, socket, 0, 4)  # of the file system's family
     yield _step(LOAD, FIRST)
     yield _step(EQUAL, UNIX, 0, 1)
