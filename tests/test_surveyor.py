@@ -125,3 +125,31 @@ def test_one_file_is_one_plug_in(tmp_path: Path) -> None:
     assert registry.names("methods")["mine"] == "paramid_plugin_somebodys:Mine"
     with pytest.raises(UsageError, match="a Python file was wanted"):
         surveyor.survey(tmp_path / "nothing.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "command"),
+    [
+        ("opt_einsum", [str(Path(sys.executable).with_name("paramid"))]),
+        ("ordinary", [sys.executable, "-m", "paramid"]),
+    ],
+)
+def test_a_plug_in_in_the_current_folder_is_imported_by_nobody_else(
+    name: str, command: list[str], tmp_path: Path
+) -> None:
+    """Neither in the place of a package that torch looks for, nor to find out what it imports."""
+    spoiling = "import os, sys\nif 'paramid.running.cell' in sys.modules:\n    os._exit(9)\n"
+    file = tmp_path / f"{name}.py"
+    file.write_text(f"{spoiling}{CLASS}\ntry:\n    from {name}.deeper import x\nexcept ImportError:\n    pass\n")
+    words = [*command, "run", "mine", "shallow:D=4,m=2", "--plugin", file.name, "--json"]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, (done.returncode, done.stderr)
+    assert '"status": "finished"' in done.stdout
+
+
+@pytest.mark.parametrize("head", ["\ufeff", "# coding: latin-1\n# \u00e9\n"])
+def test_a_file_in_another_encoding_has_a_key(head: str, tmp_path: Path) -> None:
+    file = tmp_path / "somebodys.py"
+    file.write_bytes((head + CLASS).encode("latin-1" if "coding" in head else "utf-8"))
+    surveyor.survey(file)
+    assert len(plan_cell("mine", "shallow:D=4,m=2").key()) == 24

@@ -20,8 +20,8 @@ from paramid.words.status import Status
 
 METRICS_PAGE = "docs/metrics.md"
 BOARD: dict[str, str] = {
-    "a run": "one method before one teacher (a task and a seed), in a process of its own; the harness counts its time, "
-    "rows and memory and judges its claims. The newest record of a cell stands",
+    "a run": "one method before one teacher (a task and a seed), in a process of its own behind a wall; the harness "
+    "counts its time, rows and memory and judges its claims. The newest record of a cell stands",
     "cost": "`seconds` inside the method (judging excluded), or rows of the teacher: queries, samples, derivatives and "
     "moments together",
     "target": f"`error` of a claim within {', '.join(f'{t:g}' for t in TARGETS)}",

@@ -106,7 +106,7 @@ def _offered(module: ModuleType, group: str) -> dict[str, type[object]]:
 
 def check_name(group: str, name: object) -> None:
     """A PluginError where a method or task cannot be called so."""
-    if not isinstance(name, str) or not re.fullmatch(r"[^\s:,=]+", name) or not name.isprintable():
+    if not isinstance(name, str) or not re.fullmatch(r"[\w.+-]+", name):
         raise PluginError(f"{group.upper()} has the name {name!r}; a word without : , = was wanted")
     if name in registry.names(group):
         raise PluginError(f"{group[:-1]} {name!r} is taken by {registry.names(group)[name]}")
@@ -165,4 +165,6 @@ def join(plugins: Iterable[Joined]) -> None:
         if isinstance(entry, str):
             add_plugin(entry)
         else:
+            if (here := str(Path.cwd())) not in sys.path:  # of a script or notebook, behind all that is installed
+                sys.path.append(here)
             registry.add_place(*entry)

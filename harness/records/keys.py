@@ -7,8 +7,10 @@ own package, but no file time, folder or thread count. A changed helper reruns t
 import ast
 import hashlib
 import json
+import tokenize
 from collections.abc import Iterator, Mapping
 from functools import cache
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -54,7 +56,13 @@ def transitive(module: str) -> frozenset[str]:
 @cache
 def _source(module: str) -> str:
     path = _path(module)
-    return path.read_text(encoding="utf-8").replace("\r\n", "\n") if path else ""
+    if path is None:
+        return ""
+    try:
+        with tokenize.open(path) as file:
+            return file.read()
+    except (SyntaxError, UnicodeDecodeError):
+        return repr(path.read_bytes())
 
 
 @cache
@@ -64,11 +72,17 @@ def _imports(module: str) -> tuple[str, ...]:
 
 def _walk(module: str) -> Iterator[str]:
     """The modules named in the imports of a module, wherever they stand; type-checking blocks count too."""
-    for node in ast.walk(ast.parse(_source(module))):
+    try:
+        tree = ast.parse(_source(module))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # whoever imports it will say so
+        return
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if alias.name != "paramid")
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(module, node)
+            if base.split(".")[0] not in {"paramid", module.split(".")[0]}:
+                continue  # of others nothing is looked at, and nothing imported
             for alias in node.names:
                 if base == "paramid" and alias.name in paramid.EXPORTS:
                     yield f"paramid.{paramid.EXPORTS[alias.name]}"
@@ -90,13 +104,23 @@ def _absolute(module: str, node: ast.ImportFrom) -> str:
 
 @cache
 def _path(module: str) -> Path | None:
-    """The source file of a module, without importing it (its packages are)."""
+    """The source file of a module, without importing it."""
     if not module or module.split(".")[0] in FOREIGN:
         return None
     if (plugin := file_of(module)) is not None:
         return plugin
+    spec = _spec(module)
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
+
+
+def _spec(module: str) -> ModuleSpec | None:
+    """Where a module is; no code of it or of those above it runs, but of paramid itself."""
+    above, _, _ = module.rpartition(".")
     try:
-        spec = find_spec(module)
+        if above in ("", "paramid"):
+            return find_spec(module)
+        if (parent := _spec(above)) is None or parent.submodule_search_locations is None:
+            return None
+        return PathFinder.find_spec(module, list(parent.submodule_search_locations))
     except (ImportError, ValueError, AttributeError):
         return None
-    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None

@@ -52,6 +52,7 @@ class Seat(Protocol):
     """Where a method works. `until`, a moment of `time.monotonic`, is when its time is up."""
 
     until: float
+    throws: bool  # whether errors are let out
     tell: Callable[[], object]  # called now and then, that what was spent is known
 
     def ready(self) -> None:
@@ -75,7 +76,7 @@ class Here:
     """A method in this process; with `throw` its errors are raised."""
 
     def __init__(self, cell: Cell, *, throw: bool) -> None:
-        self.until, self._throw = math.inf, throw
+        self.until, self.throws = math.inf, throw
         self.tell: Callable[[], object] = lambda: None
         self._method = registry.method(cell.method)
         self._run = Run.seeded(0)
@@ -105,7 +106,7 @@ class Here:
         try:
             yield from claims
         except Exception as error:
-            if self._throw and ending(error)[0] is Status.RAISED:
+            if self.throws and ending(error)[0] is Status.RAISED:
                 raise
             trace = "" if isinstance(error, GiveUp | BudgetSpent) else trace_of(error)
             raise Ended(*ending(error), trace) from error
@@ -131,6 +132,7 @@ class Execution:
         self.teacher = self.task.draw(seed)
         self.oracle: CountingOracle | None = None
         self.seconds = 0.0
+        self.shown = 0  # how often a function of the method's has seen the judge's inputs
         self.last: Claim | None = None
 
     def run(self) -> None:
@@ -185,6 +187,11 @@ class Execution:
                 return ended
             except Unjudgeable as error:
                 return Ended(Status.MALFORMED_CLAIM, one_line(str(error)))
+            except (RuntimeError, ArithmeticError, IndexError, MemoryError) as error:
+                if self.seat.throws:
+                    raise
+                told = f"could not be judged: {type(error).__name__}: {error}"
+                return Ended(Status.MALFORMED_CLAIM, one_line(told), trace_of(error))
         return Ended(Status.MALFORMED_CLAIM, f"yielded {MOST_CLAIMS:,} claims and did not end")
 
     def judge(self, claim: object) -> None:
@@ -208,7 +215,8 @@ class Execution:
             status, reason = Status.CRASHED, "its keeper was ended: what it used is not known"
         metrics: Mapping[str, float] = {}
         if status is Status.TIMED_OUT:
-            self.seconds = self.cell.time_limit or self.seconds
+            limit = self.cell.time_limit or self.seconds
+            self.seconds = self.seconds if self.seconds > limit + 1 else limit
             reason = f"stopped after {self.seconds:g} s"
         if self.last is not None and self.last.arrays() and status is not Status.INTERRUPTED:
             try:
@@ -229,7 +237,9 @@ class Execution:
             value: Tensor = claim(x.to(here))
             return value.to("cpu") if isinstance(value, Tensor) else value
 
-        return judge_outputs(self.teacher, call, self.task, self.cell.judge_inputs, self.seed)
+        source = random_streams.generator(self.seed, "judge", *([self.shown] if self.shown else []))
+        self.shown += not claim.arrays()
+        return judge_outputs(self.teacher, call, self.task, self.cell.judge_inputs, source)
 
     def documented_only(self, metrics: Mapping[str, float]) -> dict[str, float]:
         """The metrics, every one of them documented."""
@@ -257,9 +267,9 @@ def obstacles_of(teacher: Teacher) -> tuple[str, ...]:
     return obstacles(teacher) if isinstance(teacher, Network) else ()
 
 
-def judge_outputs(teacher: Teacher, call: Teacher, task: Task, inputs: int, seed: int) -> Metrics:
+def judge_outputs(teacher: Teacher, call: Teacher, task: Task, inputs: int, source: torch.Generator) -> Metrics:
     """Output errors over so many fresh inputs, in chunks of bounded memory."""
-    spec, source = task.spec, random_streams.generator(seed, "judge")
+    spec = task.spec
     rows = max(1, JUDGE_CHUNK // max(spec.inputs, spec.outputs, *(w or 1 for w in spec.widths), 1))
     counts = [min(rows, inputs - first) for first in range(0, inputs, rows)]
     cpu = torch.device("cpu")

@@ -51,7 +51,7 @@ class Server:
     def start(environment: Mapping[str, str], *servers: Server) -> subprocess.Popen[bytes]:
         """A process that becomes the last of these servers, and forks the one before on the way."""
         process = subprocess.Popen(
-            [sys.executable, "-m", "paramid.wall.fork_server", *(word for s in servers for word in s.words())],
+            [sys.executable, "-P", "-m", "paramid.wall.fork_server", *(word for s in servers for word in s.words())],
             pass_fds=tuple(s._theirs.fileno() for s in servers),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -17,6 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from paramid.contracts import registry
+from paramid.records import machine
 from paramid.records.record import Outcome
 from paramid.running import threads as openmp
 from paramid.running.cell import Cell
@@ -135,9 +136,11 @@ class Supervisor:
             stack.callback(ours.close)
             with theirs:
                 self._fork("wardens", [theirs.fileno(), output.writing, *(end.fileno() for end in own)])
+            most = self.memory or 0.9 * machine.ram_mb()
+            memory = most if own else cell.memory_limit or most
             request = {"call": call, "given": given, "cell": asdict(cell), "threads": self.threads}
             with suppress(OSError):
-                send(ours, {**request, "memory": self.memory if own else cell.memory_limit or self.memory})
+                send(ours, {**request, "memory": memory})
             for end in own:
                 end.close()
             output.handed_over()

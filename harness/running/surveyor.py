@@ -59,7 +59,7 @@ class Surveyor:
         self._channel, theirs = socket.socketpair()
         self._channel.settimeout(PATIENCE)
         process = subprocess.Popen(
-            [sys.executable, "-m", "paramid.wall.survey", str(theirs.fileno()), scratch, str(self._path)],
+            [sys.executable, "-P", "-m", "paramid.wall.survey", str(theirs.fileno()), scratch, str(self._path)],
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

@@ -11,6 +11,7 @@ from paramid.records.record import COSTS, Outcome, Record, Stage
 from paramid.running.cell import Cell
 from paramid.words.status import Status
 
+MOST_WORDS = 1000  # that a method may say of itself, all claims together
 SPENT = ("seconds", *COSTS, "peak_mb", "cpu_seconds", "walls")
 Observe = Callable[[Record], object]  # told what the record would be if the cell were stopped now
 
@@ -36,7 +37,8 @@ class Transcript:
         elif event["event"] == "claim":
             costs = {name: event[name] for name in ("seconds", *COSTS)}
             self.stages.append(Stage(kind=event["kind"], metrics=event["metrics"], **costs))
-            self.stats |= event["stats"]
+            if len(self.stats) < MOST_WORDS:
+                self.stats |= event["stats"]
             self.claim = body
         elif event["event"] == "end":
             self.ended = dict(event)

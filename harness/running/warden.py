@@ -70,11 +70,18 @@ def behind_the_wall(
 ) -> None:
     """Run one cell whose method is in a process of its own; `seed` is the drawn one where there is a secret."""
     plugins.join(cell.plugins)
-    inside_cell.Execution(cell, emit, Wall(link, keeper, orders), seed).run()
+    execution = inside_cell.Execution(cell, emit, Wall(link, keeper, orders), seed)
+    try:
+        execution.run()
+    except Exception:
+        emit({"event": "spent", **execution.costs(), "walls": execution.seat.close().walls}, b"")
+        raise
 
 
 class Wall:
     """A seat in another process."""
+
+    throws = False
 
     def __init__(self, link: socket.socket, keeper: socket.socket, orders: Orders) -> None:
         self._behind = BehindTheWall(link, keeper, orders)

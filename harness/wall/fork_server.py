@@ -60,6 +60,10 @@ def serve(control: socket.socket, scratch: Path, child: Child) -> None:
         for pid in children:
             _kill(pid)
         kill_escaped(set())
+        for pid in children:
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
+            cgroups.remove(group_name(pid))
         remove(scratch)
 
 

@@ -30,6 +30,7 @@ from paramid.wall.jail import Plan
 from paramid.wall.messages import receive, send
 from paramid.words import densenet, hermite, network, threshold_units  # noqa: F401 -- likewise
 
+TOKEN = os.urandom(4).hex()  # of a server and its children: a number of a process comes again
 STUBBORN = 2.0  # seconds to have everything stand still
 MOST_DESCRIPTORS = 2**16  # that a process of the harness may have
 _granted: tuple[str, ...] = ()  # by this machine
@@ -73,7 +74,7 @@ def keep(channel: socket.socket, descriptors: list[int], scratch: Path) -> None:
 
 def group_name(pid: int) -> str:
     """The control group of the cell whose keeper that is."""
-    return f"paramid-{pid}"
+    return f"paramid-{TOKEN}-{pid}"
 
 
 def _wakes() -> tuple[int, int]:
