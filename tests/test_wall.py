@@ -192,6 +192,18 @@ def test_what_a_method_says_that_it_needs_it_has_and_no_more(tmp_path: Path, mon
     assert "network" not in walls
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("wanted", ["", "user,pids", "user,network,calls", "user,mounts,pids", "disk,ipc"])
+def test_fewer_walls_change_what_is_walled_off_and_nothing_else(wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PARAMID_WALLS", wanted)
+    record = paramid.run("spm", SMALL, time_limit=60.0)
+    assert (record.status, record.metrics["identified"]) == (Status.FINISHED, 1), record.reason
+    stands = set(str(record.provenance["walls"]).split(", ")) - {"processes", "privileges"}
+    assert stands <= set(wanted.split(","))
+    assert "mounts" in stands or not stands & {"pids", "disk"}
+    assert record.cpu_seconds > 0
+
+
 def test_a_short_secret_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="has 5 bytes; at least 32 were wanted"):
         paramid.run("truth", "shallow:D=4,m=2", secret=b"short")

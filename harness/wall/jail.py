@@ -11,7 +11,7 @@ import os
 import platform
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -202,8 +202,14 @@ def granted(scratch: str) -> tuple[str, ...]:
     for walls in (everything, without_user):
         if _stands(Plan(walls, scratch)):
             return walls
-    alone = [name for name in without_user if name != "disk" and _stands(Plan((name,), scratch))]
-    return tuple(alone) if _stands(Plan(tuple(alone), scratch)) else ()
+    alone = coherent(name for name in without_user if _stands(Plan((name,), scratch)))
+    return alone if _stands(Plan(alone, scratch)) else ()
+
+
+def coherent(walls: Iterable[str]) -> tuple[str, ...]:
+    """Those that can stand: without mounts the disk cannot be changed, and /proc would tell of other processes."""
+    wanted = tuple(walls)
+    return wanted if "mounts" in wanted else tuple(wall for wall in wanted if wall not in ("disk", "pids"))
 
 
 def _stands(plan: Plan) -> bool:

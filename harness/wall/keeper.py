@@ -41,7 +41,7 @@ def prepare(scratch: Path) -> None:
     global _granted
     _granted = (*jail.granted(str(scratch)), *cgroups.granted(group_name(os.getpid())))
     if (wanted := os.environ.get("PARAMID_WALLS")) is not None:
-        _granted = tuple(wall for wall in _granted if wall in wanted.split(","))
+        _granted = jail.coherent(wall for wall in _granted if wall in wanted.split(","))
 
 
 def keep(channel: socket.socket, descriptors: list[int], scratch: Path) -> None:
