@@ -29,6 +29,7 @@ FEW = [
     "gram-queries | quadratic:D=20,k=20",
     "densenet-als | hierarchy:D=10",
     "peel | pyramid:D=20,widths=16-10-5",
+    "kinks | relu:D=20,widths=10",
 ]
 MORE = [
     "spm | shallow:D=20,m=36",
@@ -62,6 +63,7 @@ MORE = [
     "densenet-algorithm1:steps=2000 | hierarchy:D=10",
     "kernel:features=squares | hierarchy:D=10",
     "threshold-boundary | biased-relu:D=10,m=10,weights=orthonormal,biases=negative",
+    "kinks | relu:D=10,widths=25",
 ]
 CELLS = FEW + MORE
 SEEDS, WORKERS = 2, 2

@@ -24,6 +24,7 @@ SMALL = {
     "threshold-plane": "threshold-plane:starts=1,steps=20,gaussians=500",
     "shallow": "shallow:D=6,m=3",
     "biased-relu": "biased-relu:D=5,m=3,N=2000",
+    "relu": "relu:D=6,widths=3",
     "pyramid": "pyramid:D=8,widths=6-4-3",
     "threshold": "threshold:D=4,m=3,N=20000",
     "quadratic": "quadratic:D=5,k=3",

@@ -31,6 +31,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
     "methods": {
         "sphere-lm": "paramid.methods.sphere_lm:SphereLM",
         "hermite-fused": "paramid.methods.hermite_fused:HermiteFused",
+        "kinks": "paramid.methods.kinks:Kinks",
         "peel": "paramid.methods.peel:Peel",
         "entangled": "paramid.methods.entangled:Entangled",
         "entangled-gauge": "paramid.methods.entangled_gauge:EntangledGauge",
@@ -61,6 +62,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "shallow": "paramid.tasks.shallow:Shallow",
         "threshold": "paramid.tasks.threshold:Threshold",
         "biased-relu": "paramid.tasks.biased_relu:BiasedRelu",
+        "relu": "paramid.tasks.relu:Relu",
         "pyramid": "paramid.tasks.pyramid:Pyramid",
         "quadratic": "paramid.tasks.quadratic:Quadratic",
         "hierarchy": "paramid.tasks.hierarchy:Hierarchy",

@@ -3,6 +3,9 @@
 Neurons are matched one to one, so that two copies of one neuron never count twice. Which sign of a neuron is the right
 one is decided by what it sends on: where the outer weights agree in sign nothing may flip, where they disagree the
 neuron is read as its mirror image (odd and logistic activations only).
+
+Where it is known which parameters the truth's own values determine (judging.determined), the others are neither right
+nor wrong: they are taken as the truth has them, and a neuron that nobody can see is found by everybody.
 """
 
 from __future__ import annotations
@@ -17,13 +20,22 @@ from paramid.words.activations import activation as named_activation
 from paramid.words.network import Network
 from paramid.words.neuron_distances import CAP, CLOSE, TIE, assign, distances, match
 
+ENOUGH = 0.5  # of the weights of a neuron
 
-def score_network(truth: Network, claim: Network) -> Metrics:
-    """Weights, shifts, outer weights and signs of a layered network."""
+
+def score_network(truth: Network, claim: Network, known: Network | None = None) -> Metrics:
+    """Weights, shifts, outer weights and signs of a layered network; `known` is 1 where a parameter is determined."""
     if not truth.widths:
         raise Unjudgeable("a network without hidden layers has no neurons to compare; its outputs can be")
     truth, claim = networks.normalise(truth), networks.normalise(claim)
-    aligned, found, sign_share = align(truth, claim)
+    if known is not None:
+        known = seen(known)
+        truth = networks.normalise(times(truth, known))
+    aligned, found, sign_share = align(truth, claim, known)
+    if known is not None:
+        aligned = filled(aligned, truth, known)
+        found = [hit | ~visible(known, layer) for layer, hit in enumerate(found)]
+    excess = max(0, sum(claim.widths) - sum(int(hit.sum()) for hit in found))
     distances, shifts = [], []
     for layer, hit in enumerate(found):
         gap = (truth.weights[layer] - aligned.weights[layer]).norm(dim=0)
@@ -35,7 +47,6 @@ def score_network(truth: Network, claim: Network) -> Metrics:
         float((truth.weights[-1] - aligned.weights[-1]).abs().max()),
         float((truth.biases[-1] - aligned.biases[-1]).abs().max()),
     )
-    excess = sum(claim.widths) - sum(int(hit.sum()) for hit in found)
     metrics = weight_metrics(distances, excess)
     metrics |= {
         "bias_error": float(bias.norm()),
@@ -55,31 +66,78 @@ def score_network(truth: Network, claim: Network) -> Metrics:
     return metrics
 
 
-def align(truth: Network, claim: Network) -> tuple[Network, list[Tensor], float]:
-    """The claim with its hidden neurons in the truth's order and signs, layer after layer.
+def seen(known: Network) -> Network:
+    """`known` without the neurons that cannot be seen: of what comes in too little is known, or nothing that goes out.
+
+    What goes to a neuron that cannot be seen says nothing of the one that sends it.
+    """
+    w, b = list(known.weights), list(known.biases)
+    above = torch.ones_like(b[-1], dtype=torch.bool)
+    for layer in reversed(range(len(w) - 1)):
+        sends = (w[layer + 1][:, above] > 0).any(dim=1) | ~above.any()
+        above = (w[layer].mean(dim=0) > ENOUGH) & (b[layer] > 0) & sends
+        w[layer], b[layer], w[layer + 1] = w[layer] * above, b[layer] * above, w[layer + 1] * above[:, None]
+    return known.with_layers(w, b)
+
+
+def visible(known: Network, layer: int) -> Tensor:
+    """Which neurons of a hidden layer anything is known of."""
+    return known.biases[layer] > 0
+
+
+def times(network: Network, known: Network) -> Network:
+    """The network with zeros where nothing is known."""
+    return network.with_layers(
+        [w * k for w, k in zip(network.weights, known.weights, strict=True)],
+        [b * k for b, k in zip(network.biases, known.biases, strict=True)],
+    )
+
+
+def filled(claim: Network, truth: Network, known: Network) -> Network:
+    """The claim with the truth's own parameters where nothing is known."""
+    return claim.with_layers(
+        [torch.where(k > 0, c, t) for c, t, k in zip(claim.weights, truth.weights, known.weights, strict=True)],
+        [torch.where(k > 0, c, t) for c, t, k in zip(claim.biases, truth.biases, known.biases, strict=True)],
+    )
+
+
+def align(truth: Network, claim: Network, known: Network | None) -> tuple[Network, list[Tensor], float]:
+    """The claim with its neurons in the truth's order and signs, layer after layer.
 
     Neurons that the claim lacks become zeros and excess ones are left out. Also: which true neurons were matched, by
-    layer, and the share of all whose sign is right.
+    layer, and the share of all that can be seen whose sign is right.
     """
     if truth.activations != claim.activations or truth.inputs != claim.inputs or truth.outputs != claim.outputs:
         raise Unjudgeable(
             f"a network {claim.inputs}-{claim.outputs} with {claim.activations} cannot be judged against "
             f"{truth.inputs}-{truth.outputs} with {truth.activations}"
         )
-    found, signs_right = [], 0.0
+    found, signs_right, neurons = [], 0.0, 0
     for layer, width in enumerate(truth.widths):
         last = layer == len(truth.widths) - 1
         mirrored = _mirrored(truth, claim, layer, last)
         a = torch.cat([truth.weights[layer], TIE * truth.biases[layer][None]])
         b = torch.cat([claim.weights[layer], TIE * claim.biases[layer][None]])
         rows, columns, signs = match(a, b, mirrored)
-        signs_right += _signs_right(truth.weights[layer], claim.weights[layer], mirrored)
+        there = torch.ones_like(truth.biases[layer], dtype=torch.bool) if known is None else visible(known, layer)
+        neurons += int(there.sum())
+        signs_right += _signs_right(truth.weights[layer][:, there], claim.weights[layer], mirrored[there])
         symmetric = named_activation(truth.activations[layer]).symmetry is not None
         claim = networks.permute(claim, layer, columns)
         claim = networks.flip(claim, layer, signs) if symmetric else claim
         claim = _spread(claim, layer, rows, width)
+        if known is not None:
+            claim = networks.normalise(_as_known(claim, known, layer))
         found.append(torch.zeros(width, dtype=torch.bool, device="cpu").index_fill(0, rows, True))
-    return claim, found, signs_right / max(1, sum(truth.widths))
+    return claim, found, signs_right / neurons if neurons else 1.0
+
+
+def _as_known(claim: Network, known: Network, layer: int) -> Network:
+    """The claim without what is not known of an aligned layer, and of what its neurons send on."""
+    w, b = list(claim.weights), list(claim.biases)
+    w[layer], b[layer] = w[layer] * known.weights[layer], b[layer] * known.biases[layer]
+    w[layer + 1] = w[layer + 1] * (known.weights[layer + 1] > 0).any(dim=1, keepdim=True)
+    return claim.with_layers(w, b)
 
 
 def _mirrored(truth: Network, claim: Network, layer: int, last: bool) -> Tensor:

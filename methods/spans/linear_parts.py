@@ -68,6 +68,11 @@ def signs(outer_w: Tensor, rest: Tensor, g: Activation, *, error: float) -> Tens
     c = float(g(torch.zeros_like(rest[0]), 1))
     columns = c * outer_w.numpy(force=True).astype(np.float64)
     y = columns.sum(1) + rest.numpy(force=True).astype(np.float64)
+    return torch.from_numpy(combination(columns, y, error)).to(rest)
+
+
+def combination(columns: Array, y: Array, error: float) -> Array:
+    """The s of (1), (m,), where each equation holds to `error`; given up where it is not the only one, or not found."""
     m = columns.shape[1]
     error = max(error, m * np.finfo(np.float64).eps)
     if (likely := log_chance(columns, WITHIN * error)) > math.log(CHANCE):
@@ -78,7 +83,7 @@ def signs(outer_w: Tensor, rest: Tensor, g: Activation, *, error: float) -> Tens
         for row in reduced(embedded(columns, y, error)):
             s = (row[:m] * row[m]).astype(np.float64)
             if bool((np.abs(row[: m + 1]) == 1).all()) and float(np.abs(columns @ s - y).max()) < WITHIN * error:
-                return torch.from_numpy(s).to(rest)
+                return s
     raise GiveUp(f"{m} signs show in the linear part alone, which known to {error:.1e} does not tell them")
 
 

@@ -1,0 +1,109 @@
+"""`kinks`: every weight of a ReLU network from float64 queries, by the kinks of its values along lines.
+
+    1. kinks along one line that meets every plane            (line_kinks)
+    2. gradients between them: planes and what each sends on  (planes)
+    3. all of it again by one least-squares problem           (sign_regression)
+    4. which way each neuron looks                            (facing)
+    5. fresh values must be those of the network that was found, or it is given up
+
+A piecewise linear function has differences without truncation error, and with all patterns known one hidden layer is
+linear in what is sought. Ours; that critical points along lines tell the weights is from the papers below.
+
+References: Carlini, Jagielski & Mironov, CRYPTO 2020; Canales-Martínez et al., EUROCRYPT 2024.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+
+from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
+from paramid.methods.piecewise import facing, line_kinks, planes, sign_regression
+from paramid.methods.piecewise.facing import Layer
+from paramid.methods.piecewise.line_kinks import EPS, Array, Lines, Values
+from paramid.methods.piecewise.planes import Planes
+from paramid.words.options import at_least
+
+UNSURE = 1e-4  # a plane that is known worse is none to begin with
+CERTAIN, LEAST = 1e5, 10  # units of rounding; fresh points besides two a neuron
+
+
+@dataclass(frozen=True)
+class Kinks:
+    """ReLU networks by queries: kinks along lines, planes, one regression, and a certificate (ours)."""
+
+    reach: float = 1e6  # how far a line goes, in lengths of its direction: infinitely, as far as planes can tell
+    lines: int = 4  # lines tried until one shows every plane well
+
+    version: ClassVar[int] = 1
+    access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
+
+    def __post_init__(self) -> None:
+        at_least(self, reach=1e3, lines=1)
+
+    def declines(self, spec: Spec) -> str | None:
+        """One hidden layer of ReLUs below linear outputs, of exact values."""
+        if set(spec.activations[:-1]) != {"relu"} or spec.activations[-1] != "identity":
+            return f"needs ReLUs below linear outputs; this is {', '.join(spec.activations)}"
+        if len(spec.widths) != 1:
+            return "knows one hidden layer"
+        if spec.resolution:
+            return "needs values in float64 without noise"
+        return None
+
+    def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Planes first, then the network."""
+        spec, source = oracle.spec, generator(run)
+        f = values(oracle, run)
+        rough, size = self.seen(f, spec, source)
+        yield Directions(tensor(rough.n.T, run), stats={"unsure": float(rough.unsure.max(initial=0))})
+        fitted = sign_regression.fit(f, rough, source)
+        layer = facing.faced(fitted.planes, fitted.affine, fitted.residual)
+        x = sign_regression.scattered(fitted.planes, LEAST + 2 * len(layer.n), source)
+        facing.certain(layer, x, f(x), CERTAIN * EPS * size * (1 + np.linalg.norm(x, axis=1)))
+        if (told := spec.widths[0]) is not None and len(layer.n) > told:
+            raise GiveUp(f"{len(layer.n)} neurons make up the function, {told} were told")
+        yield network(layer, spec, run, fitted.residual)
+
+    def seen(self, f: Values, spec: Spec, source: np.random.Generator) -> tuple[Planes, float]:
+        """The planes that one line meets, all of them well, and G; of several lines the best."""
+        best: tuple[Planes, float] | None = None
+        for _ in range(self.lines):
+            lines = Lines(*source.standard_normal((2, 1, spec.inputs)))
+            walk = line_kinks.walk(f, lines, reach=self.reach, start=8 + (spec.widths[0] or spec.inputs), source=source)
+            found = planes.planes(walk, planes.gradients(f, walk))
+            whole = found.at(found.good & (found.unsure < UNSURE))
+            if best is None or len(whole.n) > len(best[0].n):
+                best = whole, walk.precision.size
+            if len(whole.n) == len(found.n):
+                break
+        assert best is not None
+        return best
+
+
+def generator(run: Run) -> np.random.Generator:
+    """The run's stream for numpy."""
+    return np.random.default_rng(torch.randint(2**62, (2,), generator=run.generator, device="cpu").tolist())
+
+
+def values(oracle: Oracle, run: Run) -> Values:
+    """The oracle for arrays: kinks are bookkeeping over a few thousand numbers, which no accelerator speeds up."""
+
+    def f(x: Array) -> Array:
+        return oracle.query(tensor(x, run)).numpy(force=True).astype(np.float64)
+
+    return f
+
+
+def tensor(x: Array, run: Run) -> torch.Tensor:
+    """An array on the run's device."""
+    return torch.from_numpy(np.ascontiguousarray(x)).to(device=run.device, dtype=run.dtype)
+
+
+def network(layer: Layer, spec: Spec, run: Run, residual: float) -> Network:
+    """The layer as a claim."""
+    weights = (tensor(layer.n.T, run), tensor(layer.alpha, run))
+    biases = (tensor(layer.b, run), tensor(layer.c, run))
+    return Network(weights, biases, spec.activations, stats={"residual": residual})
