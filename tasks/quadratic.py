@@ -175,7 +175,8 @@ class Quadratic(Task):
         elif isinstance(claim, Network) and self.told:
             metrics |= score_network(planted.network, claim)
         if "test_error" not in metrics and self.labels == "planted":
-            metrics |= {"test_error": self.tested(cast("Teacher", claim), planted)}
+            seen = claim.before if isinstance(claim, Function) else 0
+            metrics |= {"test_error": self.tested(cast("Teacher", claim), planted, seen)}
         return self.headed(metrics)
 
     def fit(self, call: Teacher, teacher: Planted) -> Metrics:
@@ -208,9 +209,10 @@ class Quadratic(Task):
         worst = {"gram_error_max": float(every["gram_error"].max())} if self.instances > 1 else {}
         return {**medians, **shares, **worst, "test_error": float(test)}
 
-    def tested(self, call: Teacher, teacher: Planted) -> float:
-        """The relative error on fresh inputs."""
-        x = random_streams.normal(TESTED, self.D, random_streams.generator(teacher.seed, "test"), CPU, F64)
+    def tested(self, call: Teacher, teacher: Planted, seen: int) -> float:
+        """The relative error on fresh inputs: other ones for every function, or the next could have asked for them."""
+        source = random_streams.generator(teacher.seed, "test", *([seen] if seen else []))
+        x = random_streams.normal(TESTED, self.D, source, CPU, F64)
         f = teacher(x)
         return float(((call(x) - f).square().sum(0) / f.square().sum(0)).sqrt().median())
 

@@ -13,7 +13,8 @@ import resource
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import numpy as np
 import torch
@@ -39,6 +40,7 @@ from paramid.words.status import Status
 
 if TYPE_CHECKING:
     from paramid.running.cell import Cell
+    from paramid.words.claims import Function
     from paramid.words.network import Teacher
     from paramid.words.spec import Access
 
@@ -201,6 +203,7 @@ class Execution:
         if stored := claim.arrays():
             metrics = self.task.judge(claim, self.teacher)
         else:  # a function cannot be kept, and in its own code a method could work on: it is judged on its time
+            claim = replace(cast("Function", claim), before=self.shown)
             metrics = self.timed(lambda: {**self.task.judge(claim, self.teacher), **self.outputs(claim)})
         self.last = claim
         told = {"event": "claim", "kind": type(claim).__name__, **self.costs(), "stats": stats}

@@ -140,6 +140,9 @@ class Function(Claim):
     """A callable (rows, inputs) -> (rows, outputs), judged by its output alone."""
 
     call: Callable[[Tensor], Tensor]
+    before: int = field(
+        default=0, kw_only=True
+    )  # functions of the method that have seen a judge's inputs: the harness says
 
     def __call__(self, x: Tensor) -> Tensor:
         """The function's values."""
