@@ -65,6 +65,16 @@ def surveyed(file: str) -> None:
     survey(file)
 
 
+def hide_from_plugins(options: argparse.Namespace) -> None:
+    """The secret's file and the store's records are empty for a plug-in, as they are for its methods."""
+    from paramid.records.frames import DEFAULT_STORE
+    from paramid.records.store import Store
+    from paramid.running.surveyor import hide
+
+    secret, store = getattr(options, "secret", None), getattr(options, "store", None) or DEFAULT_STORE
+    hide(*Store(store).private, *([Path(secret)] if secret else []))
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
     parser = build_parser()
@@ -75,6 +85,8 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         Path.cwd()
         options = parser.parse_args(words)
+        if options.plugin and options.joins is surveyed:
+            hide_from_plugins(options)
         for file in options.plugin or ():
             add_plugin(file, options.joins)
         code: int = options.command(options)
@@ -87,6 +99,7 @@ def main(words: Sequence[str] | None = None) -> int:
         say(f"paramid: {error}")
         return FAILED
     except KeyboardInterrupt:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one would end what ends the rest
         say(f"paramid: stopped{options.stopped and f'; {options.stopped}'}")
         return STOPPED
     except BrokenPipeError:

@@ -5,6 +5,7 @@ or worked for longer than its record says: `ASKED` and `LONG` hold how many and 
 """
 
 import ctypes
+import fcntl
 import gc
 import inspect
 import json
@@ -116,7 +117,7 @@ def judged_meanwhile(claim: Claim, beats: Any) -> Iterator[Claim]:
     yield claim
     after = time.monotonic()
     time.sleep(0.05)
-    heard = [t for t in beats() if before + 0.05 < t < after - 0.05]
+    heard = [t for t in beats() if after - 0.25 < t < after - 0.05]  # at first they may be at war with the keeper
     if heard or after - before < 0.25:
         raise RuntimeError(f"{len(heard)} beats within {after - before:.3f} s of judging")
 
@@ -337,6 +338,28 @@ class Cheat:
             os._exit(0)
         yield from judged_meanwhile(guess(oracle, run), lambda: list(map(float, there.read_text().split()[:-1])))
 
+    def _beside_function(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """A thread works on while the judge does, who was given a function to ask for values."""
+        beats: list[float] = []
+
+        def work() -> None:
+            while len(beats) < 10**6:
+                beats.append(time.monotonic())
+                time.sleep(0.001)
+
+        threading.Thread(target=work, daemon=True).start()
+        yield from judged_meanwhile(Function(lambda x: x[:, :1]), lambda: beats)
+        os._exit(0)
+
+    def _alarm_clock(self, oracle: Oracle, run: Run) -> Any:
+        """Something of the kernel's that would wake it where it was stopped: a timer, a file, a parent's death."""
+        libc, event, timer = ctypes.CDLL(None), (ctypes.c_int * 16)(0, 0, int(signal.SIGCONT), 0), ctypes.c_void_p()
+        if libc.timer_create(1, event, ctypes.byref(timer)) == 0 or libc.prctl(1, int(signal.SIGCONT), 0, 0, 0) == 0:
+            raise RuntimeError("it can be woken")
+        with suppress(OSError):
+            fcntl.fcntl(0, 10, int(signal.SIGCONT))
+            raise RuntimeError("it can be woken by a file")
+
     def _war(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Processes that wake each other, and write down when they were awake."""
         there = pathlib.Path(tempfile.gettempdir()) / "awake"
@@ -512,6 +535,25 @@ class Cheat:
                 lock.open().close()
                 raise RuntimeError("the store's lock can be opened")
 
+    def _letters(self, oracle: Oracle, run: Run) -> Any:
+        """A lock on a file that all cells see, by which one could tell another what it found."""
+        with open(torch.__file__) as file:  # noqa: PTH123
+            for lock in (fcntl.flock, fcntl.lockf):
+                with suppress(OSError):
+                    lock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+                    raise RuntimeError("files can be locked")
+
+    def _pages(self, oracle: Oracle, run: Run) -> Any:
+        """What the machine keeps in memory of a file that all cells see, dropped by one and looked at by another."""
+        with open(torch.__file__, "rb") as file:  # noqa: PTH123
+            for look in (
+                lambda: os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED),
+                lambda: os.preadv(file.fileno(), [bytearray(1)], 0, os.RWF_NOWAIT),
+            ):
+                with suppress(OSError):
+                    look()
+                    raise RuntimeError("pages of files can be dropped or looked for")
+
     def _escapes(self, oracle: Oracle, run: Run) -> Any:
         """Namespaces of its own, in which it may do anything, and mounts taken away."""
         libc = ctypes.CDLL(None, use_errno=True)
@@ -539,5 +581,8 @@ STOPPED_BY = {  # the wall without which a cheat works; all others are stopped b
     "devices": "disk",
     "terminal": "disk",
     "locks": "mounts",
+    "letters": "calls",
+    "pages": "calls",
+    "alarm_clock": "calls",
 }
 METHODS = {"cheat": Cheat}

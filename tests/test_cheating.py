@@ -35,9 +35,12 @@ WITHOUT = {  # what the page says of each
     "devices": "read the disk below the files",
     "terminal": "talk to another process over a terminal",
     "locks": "hold the store's lock",
+    "letters": "tell another cell by locks and pages of files that both see",
+    "pages": "tell another cell by locks and pages of files that both see",
+    "alarm_clock": "wake itself while it is judged, which ends its cell as soon as it has worked for it",
 }
 TASK, SLOW = "shallow:D=6,m=3,N=1000", "slow-judge:D=6,m=3,N=1000"
-MEANWHILE = ("thread", "left_working", "war")  # what they do shows before a slow judge alone
+MEANWHILE = ("thread", "beside_function", "left_working", "war")  # what they do shows before a slow judge alone
 ORDINARY = 65534  # nobody's number
 
 
@@ -137,6 +140,53 @@ def test_the_page_on_trust_names_every_cheat_that_needs_a_wall() -> None:
     assert set(rows) == {wall for wall in STOPPED_BY.values() if wall != "processes"}
     for how, wall in STOPPED_BY.items():
         assert WITHOUT[how] in rows[wall], how
+
+
+LEAK = """
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+from paramid import Access, Function
+FOUND = "".join(p.read_bytes().hex() for p in {places} if p.is_file())
+@dataclass(frozen=True)
+class Leak:
+    tune: str = "auto"
+    version: ClassVar[int] = 1
+    access: ClassVar = frozenset({{Access.QUERIES}})
+    def __post_init__(self):
+        if self.tune == "auto" and FOUND:
+            object.__setattr__(self, "tune", FOUND[:60])
+    def declines(self, spec): return None
+    def identify(self, oracle, run): yield Function(lambda x: x[:, :1])
+METHODS = {{"leak": Leak}}
+"""
+
+
+def leaking(folder: Path, places: str) -> subprocess.CompletedProcess[str]:
+    """A plug-in that reads what it can where it is only asked what it offers, and puts it into an option."""
+    (folder / "leak.py").write_text(LEAK.format(places=places))
+    (folder / "secret").write_bytes(os.urandom(32))
+    words = [sys.executable, "-m", "paramid", "run", "leak:tune=auto", TASK, "--plugin", "leak.py", "--json"]
+    return subprocess.run(
+        [*words, "--secret", "secret", "--store", "store"], cwd=folder, capture_output=True, text=True, timeout=120
+    )
+
+
+def test_a_plug_in_sees_no_secret_and_no_record_where_it_is_asked_what_it_offers(tmp_path: Path) -> None:
+    (tmp_path / "store" / "claims").mkdir(parents=True)
+    (tmp_path / "store" / "claims" / "others.npz").write_bytes(b"answers")
+    done = leaking(tmp_path, "(Path('secret'), *Path('store').glob('*/*'))")
+    record = Record.from_json(json.loads(done.stdout))
+    if "mounts" not in walls(record):
+        pytest.skip("this machine does not grant mounts of a plug-in's own")
+    assert record.method == "leak:tune=auto"
+    assert record.status is Status.FINISHED
+
+
+def test_an_option_is_what_was_written(tmp_path: Path) -> None:
+    done = leaking(tmp_path, "(Path('leak.py'),)")
+    assert done.returncode == 2
+    assert "where tune='auto' was written" in done.stderr
 
 
 def able(user: int) -> bool:

@@ -5,6 +5,7 @@ Exits with 0 where a claim was judged, whatever the judge says of it; with 1 whe
 
 import argparse
 import time
+from contextlib import suppress
 from pathlib import Path
 
 from paramid.commands import DONE, FAILED, STOPPED, Add
@@ -61,6 +62,7 @@ class News:
     def tell(self, record: Record) -> None:
         """Print what is new."""
         lines = course(record)
-        for line in lines[self.printed :] if not self.silent else ():
-            print(line, flush=True)
+        with suppress(OSError):  # nobody reads: the cell goes on, and its record is kept
+            for line in lines[self.printed :] if not self.silent else ():
+                print(line, flush=True)
         self.printed, self.claims = len(lines), len(record.claims)

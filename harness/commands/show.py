@@ -50,6 +50,11 @@ def course(record: Record) -> list[str]:
     return lines
 
 
+def harmless(text: str) -> str:
+    """A text of the method's without what a terminal would obey."""
+    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text.rstrip())
+
+
 def ending(record: Record) -> list[str]:
     """How it ended, what it cost and came to."""
     reason = f" -- {record.reason}" if record.reason else ""
@@ -63,6 +68,6 @@ def ending(record: Record) -> list[str]:
             lines.append(f"{name:>22} {record.metrics[name]:.3g}")
     said = f"said by the method: {', '.join(f'{k} {v:g}' for k, v in record.stats.items())}"
     lines += [wrapped(said, then="  ")] if record.stats else []
-    lines += [record.traceback.rstrip()] if record.traceback else []
-    lines += ["printed:", record.printed.rstrip()] if record.printed else []
+    lines += [harmless(record.traceback)] if record.traceback else []
+    lines += ["printed:", harmless(record.printed)] if record.printed else []
     return [*lines, f"key {record.key}"]

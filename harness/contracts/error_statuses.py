@@ -10,7 +10,7 @@ from paramid.contracts.method import GiveUp
 from paramid.oracle.protocol import BudgetSpent
 from paramid.words.status import Status
 
-LONGEST = 20_000  # characters of what an error says
+LONGEST, LINE = 20_000, 2000  # characters of what an error says, and of that in one line
 
 
 def ending(error: Exception) -> tuple[Status, str]:
@@ -31,7 +31,7 @@ def ending(error: Exception) -> tuple[Status, str]:
 
 def one_line(text: str) -> str:
     """The first line of a text as a terminal can show it."""
-    first = text.lstrip().partition("\n")[0][:LONGEST]
+    first = text.lstrip().partition("\n")[0][:LINE]
     return "".join(c if c.isprintable() else "\N{REPLACEMENT CHARACTER}" for c in first)
 
 

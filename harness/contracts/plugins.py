@@ -128,7 +128,11 @@ def name_of(group: str, given: object, *, here: bool = False) -> str:
         return name
     default = naming.settings(naming.configure(cls, Name(name)))
     changed = ((option, text) for option, text in naming.settings(given).items() if text != default[option])
-    return str(Name(name, tuple(changed)))
+    told = str(Name(name, tuple(changed)))
+    again: object = naming.configure(cls, Name.parse(told))
+    if again != given:
+        raise UsageError(f"{given!r} cannot be told by name: {told} is another one; simpler values were wanted")
+    return told
 
 
 def _new_name(group: str, cls: type[object], place: str, here: bool) -> str:

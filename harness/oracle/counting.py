@@ -14,6 +14,7 @@ from paramid.oracle import points
 from paramid.oracle.protocol import AccessRefused, BudgetSpent
 from paramid.oracle.samples import Samples, rows_of_a_chunk
 from paramid.words import random_streams
+from paramid.words.random_streams import Normals
 from paramid.words.spec import Access, Spec
 
 Kind = Literal["query", "gradient", "hessian"]
@@ -55,7 +56,7 @@ class CountingOracle:
         self._limits = {"queries": query_limit, "samples": spec.samples}
         self._sampled, self._calls = 0, list[int]()  # rows granted, and those of every call
         self._process = os.getpid()
-        self._noise = random_streams.generator(seed, "noise")
+        self._noise = Normals(seed, "noise")
 
     def __reduce__(self) -> NoReturn:
         """Neither copied nor pickled."""
@@ -148,7 +149,7 @@ class CountingOracle:
         self.book("samples", len(x))
         chunks = x.split(points.at_once(self._spec, "query"))
         y = torch.cat([self._evaluated(self._teacher, rows) for rows in chunks])
-        return self._noisy(y, random_streams.generator(self._seed, "sample noise", call, index))
+        return self._noisy(y, Normals(self._seed, "sample noise", call, index))
 
     def moments(self, order: int, /) -> Tensor:
         """Exact Hermite coefficients; each call counts 1."""
@@ -183,8 +184,7 @@ class CountingOracle:
         with torch.no_grad():
             return function(x)
 
-    def _noisy(self, y: Tensor, source: torch.Generator) -> Tensor:
+    def _noisy(self, y: Tensor, source: Normals) -> Tensor:
         if self._spec.noise:
-            noise = torch.randn(y.shape, generator=source, device="cpu", dtype=y.dtype)
-            y = y + self._spec.noise * noise.to(y.device)
+            y = y + self._spec.noise * source(y.shape, y.dtype).to(y.device)
         return y.float().to(y.dtype) if self._spec.precision == "float32" else y

@@ -12,13 +12,15 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec
+from itertools import accumulate
 from pathlib import Path
 
 import paramid
 from paramid.contracts import registry
-from paramid.contracts.plugins import file_of
+from paramid.contracts.plugins import file_of, files
 
 KEY_VERSION = 1
+_hashes: dict[str, tuple[dict[Path, tuple[int, ...]], str]] = {}  # and the files that they are of, as they were
 FOREIGN = frozenset({"torch", "numpy", "scipy", "pandas", "tensorly"})  # packages that are never looked into
 
 
@@ -34,23 +36,59 @@ def digest(parts: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:24]
 
 
-@cache
 def source_hash(module: str) -> str:
-    """The hash of a module's source and of all it imports, directly or not, from its own package or paramid."""
-    digests = {name: hashlib.sha256(_source(name).encode()).hexdigest() for name in transitive(module)}
-    return hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+    """The hash of a module's source and of all it imports, directly or not, from its own package or paramid.
+
+    Of a plug-in file what lies beside it counts as its package.
+    """
+    if module in _hashes:
+        stamps, known = _hashes[module]
+        if stamps == {path: _stamp(path) for path in stamps}:
+            return known
+        for remembered in (_source, _imports, _path):
+            remembered.cache_clear()
+    reached = transitive(module)
+    stamps = {path: _stamp(path) for name in reached if (path := _path(name)) is not None}
+    digests = {name: hashlib.sha256(_source(name).encode()).hexdigest() for name in reached}
+    _hashes[module] = stamps, hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+    return _hashes[module][1]
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What changes when a file does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 def transitive(module: str) -> frozenset[str]:
-    """Every module that `module` reaches by imports, itself included, `paramid` itself excepted."""
+    """Every module that `module` reaches by imports, and the packages above, `paramid` itself excepted."""
     reached, waiting = {module}, [module]
-    roots = {"paramid", module.split(".")[0]}
     while waiting:
         for found in _imports(waiting.pop()):
-            if found.split(".")[0] in roots and found not in reached:
-                reached.add(found)
-                waiting.append(found)
+            for above in accumulate(found.split("."), lambda package, name: f"{package}.{name}"):
+                if above not in reached and above != "paramid" and _is_own(above, module):
+                    reached.add(above)
+                    waiting.append(above)
     return frozenset(reached)
+
+
+def _is_own(found: str, module: str) -> bool:
+    """Whether a module is of paramid, of the package that `module` is of, or lies beside a plug-in file."""
+    root = found.split(".")[0]
+    return root in ("paramid", module.split(".")[0]) or (file_of(module) is not None and _beside(found) is not None)
+
+
+def _beside(module: str) -> Path | None:
+    """A module in the folder of a plug-in file."""
+    inside = Path(*module.split("."))
+    for folder in {file.parent for file in files()}:
+        for path in (folder / inside.with_suffix(".py"), folder / inside / "__init__.py"):
+            if path.is_file():
+                return path
+    return None
 
 
 @cache
@@ -81,7 +119,7 @@ def _walk(module: str) -> Iterator[str]:
             yield from (alias.name for alias in node.names if alias.name != "paramid")
         elif isinstance(node, ast.ImportFrom):
             base = _absolute(module, node)
-            if base.split(".")[0] not in {"paramid", module.split(".")[0]}:
+            if not _is_own(base, module):
                 continue  # of others nothing is looked at, and nothing imported
             for alias in node.names:
                 if base == "paramid" and alias.name in paramid.EXPORTS:
@@ -107,7 +145,7 @@ def _path(module: str) -> Path | None:
     """The source file of a module, without importing it."""
     if not module or module.split(".")[0] in FOREIGN:
         return None
-    if (plugin := file_of(module)) is not None:
+    if (plugin := file_of(module) or _beside(module)) is not None:
         return plugin
     spec = _spec(module)
     return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None

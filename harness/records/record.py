@@ -102,7 +102,12 @@ class Record:
         seed, device = values["seed"], values.get("device", "cpu")
         if type(seed) is not int or device not in ("cpu", "cuda"):
             raise ValueError(f"seed {seed!r} on {device!r}; a whole number on cpu or cuda was wanted")
-        stages = tuple(Stage(**{**s, "metrics": numbers(s["metrics"])}) for s in values.get("claims", ()))
+        typed(values)
+        if wrong := [word for word in values.get("obstacles", ()) if not isinstance(word, str)]:
+            raise ValueError(f"{wrong[0]!r} among its obstacles; texts were wanted")
+        for limit in values.get("budget", {}).values():
+            typed({"seconds": 0 if limit is None else limit})
+        stages = tuple(Stage(**{**typed(s), "metrics": numbers(s["metrics"])}) for s in values.get("claims", ()))
         return cls(
             **{
                 **values,
@@ -123,12 +128,33 @@ class Outcome:
     claim: bytes = b""
 
 
+SPENT = ("seconds", "cpu_seconds", "peak_mb", "threads", "judge_inputs", *COSTS)
+TYPES: Mapping[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("key", "method", "task", "status", "reason", "traceback", "printed", "kind"), str),
+    **dict.fromkeys(("budget", "metrics", "stats", "provenance"), Mapping),
+    **dict.fromkeys(("claims", "obstacles"), (list, tuple)),
+    "secret": (str, type(None)),
+}
 NAMES = {f.name for f in fields(Record)}
+MOST = 1e18  # of anything that is counted
+
+
+def typed(values: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Fields of a record or a stage whose kinds are right; a ValueError names one that is not."""
+    for name, value in values.items():
+        if name in TYPES and not isinstance(value, TYPES[name]):
+            raise ValueError(f"{name} is a {type(value).__name__}")
+        if name in SPENT and (type(value) not in (int, float) or not 0 <= value < MOST):
+            raise ValueError(f"{name} is {str(value)[:40]}; a number from 0 was wanted")
+    return values
 
 
 def numbers(metrics: Mapping[str, float | str]) -> dict[str, float]:
     """Metrics as floats again."""
-    return {name: float(value) for name, value in metrics.items()}
+    try:
+        return {name: float(value) for name, value in metrics.items()}
+    except OverflowError as error:
+        raise ValueError(f"a metric is beyond any number: {error}") from error
 
 
 def dump(plain: object, indent: int | None = None) -> str:

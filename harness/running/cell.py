@@ -59,6 +59,12 @@ class Cell:
         }
         return cls(**{**plain, **joined, "needs": tuple(plain["needs"])})
 
+    def sources(self) -> tuple[str, ...]:
+        """The hashes of its method's and its task's source, as it is now."""
+        named = (("methods", self.method), ("tasks", self.task))
+        places = (registry.target(group, Name.parse(text).base) for group, text in named)
+        return tuple(keys.source_hash(place.partition(":")[0]) for place in places)
+
     def key(self) -> str:
         """The content key (see `keys`)."""
         secret = {} if self.secret is None else {"secret": self.secret}
@@ -80,6 +86,8 @@ def _identity(group: str, text: str) -> dict[str, object]:
     return {"name": Name.parse(text).base, "options": options, **keys.identity(group, text)}
 
 
+LONGEST, LARGEST = 1e6, 1e9  # seconds, eleven days; MB
+MOST_WORDS = 10_000  # characters of a name with its options
 OTHERS = ("device", "secret", "threads")  # what else may be said of a run
 
 
@@ -126,6 +134,11 @@ def plan_cell(
         raise UsageError(
             f"memory_limit is {made.memory_limit:g} MB; torch alone takes {memory_limits.LEAST_MB} and more"
         )
+    if (longest := max(len(made.method), len(made.task))) > MOST_WORDS:
+        raise UsageError(f"a method or task of {longest} characters; at most {MOST_WORDS} were wanted")
+    for name, most in (("time_limit", LONGEST), ("memory_limit", LARGEST), ("query_limit", 2**53)):
+        if (value := getattr(made, name)) is not None and value > most:
+            raise UsageError(f"{name} is {value:g}; at most {most:g} was wanted, or none at all")
     allowed = min(memory_limits.room(), 2**20 * (made.memory_limit or math.inf))
     assert known[1].layers is not None
     if reason := memory_limits.refusal(memory_limits.least(known[1].layers), allowed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 BETWEEN = 0.2  # seconds from look to look
+CHANGED = "its source has changed since it was planned: the same command runs it again"
 BUSY = "another command works on it"
 LEAST = 500  # MB of a worker, of which torch takes half
 
@@ -71,6 +72,10 @@ class Comparison:
     fresh: bool = False
     secret: Secret | None = None
     notes: list[str] = field(default_factory=list)
+    sources: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of the cells, when they were planned
+
+    def __post_init__(self) -> None:
+        self.sources = {key: cell.sources() for key, cell in self.cells.items()}
 
     @classmethod
     def planned(
@@ -167,6 +172,9 @@ class Comparison:
             return None
         progress.started(self.cells[key])
         made = supervisor.run(self.cells[key], key, facts)
+        if self.cells[key].sources() != self.sources[key]:  # the key is that of other code
+            changed = replace(made.record, status=Status.INTERRUPTED, reason=CHANGED)
+            return replace(made, record=changed)
         if made.record.status is not Status.INTERRUPTED:
             self.store.add(made)
         return made

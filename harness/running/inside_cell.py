@@ -242,7 +242,8 @@ class Execution:
 
         source = random_streams.generator(self.seed, "judge", *([self.shown] if self.shown else []))
         self.shown += not claim.arrays()
-        return judge_outputs(self.teacher, call, self.task, self.cell.judge_inputs, source)
+        width = max([1, *(size for array in claim.arrays().values() for size in array.shape)])
+        return judge_outputs(self.teacher, call, self.task, self.cell.judge_inputs, source, width)
 
     def documented_only(self, metrics: Mapping[str, float]) -> dict[str, float]:
         """The metrics, every one of them documented."""
@@ -270,10 +271,12 @@ def obstacles_of(teacher: Teacher) -> tuple[str, ...]:
     return obstacles(teacher) if isinstance(teacher, Network) else ()
 
 
-def judge_outputs(teacher: Teacher, call: Teacher, task: Task, inputs: int, source: torch.Generator) -> Metrics:
-    """Output errors over so many fresh inputs, in chunks of bounded memory."""
+def judge_outputs(
+    teacher: Teacher, call: Teacher, task: Task, inputs: int, source: torch.Generator, width: int = 1
+) -> Metrics:
+    """Output errors over so many fresh inputs, in chunks of bounded memory; `width` is the claim's largest."""
     spec = task.spec
-    rows = max(1, JUDGE_CHUNK // max(spec.inputs, spec.outputs, *(w or 1 for w in spec.widths), 1))
+    rows = max(1, JUDGE_CHUNK // max(spec.inputs, spec.outputs, *(w or 1 for w in spec.widths), width))
     counts = [min(rows, inputs - first) for first in range(0, inputs, rows)]
     cpu = torch.device("cpu")
     chunks = (random_streams.inputs(spec, n, source, cpu, torch.float64) for n in counts)

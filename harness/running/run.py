@@ -16,6 +16,7 @@ from paramid.running import threads as openmp
 from paramid.running.cell import Cell, Limits, plan_cell, resolve_device
 from paramid.running.supervisor import Supervisor
 from paramid.running.transcript import Observe, Transcript
+from paramid.words.naming import UsageError
 from paramid.words.secrets import Secret
 from paramid.words.status import Status
 
@@ -71,9 +72,11 @@ def outcome(
             secret=secret.fingerprint if secret else None,
             **limits,
         )
-        key = cell.key()
+        key, sources = cell.key(), cell.sources()
         surveyor.rest()
         made = supervisor.run(cell, key, facts, observe) if supervisor else _run_here(cell, facts, secret)
+    if cell.sources() != sources:
+        raise UsageError(f"the source of {cell.method} or {cell.task} has changed while it ran: it has no record")
     if kept is not None:
         kept.start_run(facts)
         kept.add(made)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from paramid.words.naming import Name
+from paramid.words.naming import Name, UsageError
 
 TOLD = (  # what a method's process sees of the environment: nothing that could be a secret
     *("PATH", "HOME", "USER", "TZ", "VIRTUAL_ENV", "LANG", "LC_", "LD_LIBRARY_PATH", "DYLD_", "CONDA_", "PYTHON"),
@@ -30,9 +30,13 @@ def told(environment: Mapping[str, str] = os.environ) -> dict[str, str]:
 
 def disk_of(method: str) -> Path:
     """The folder of a method that needs a disk; it stays."""
-    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    folder = Path(base) / "paramid" / re.sub(r"[^\w-]", "_", Name.parse(method).base)
-    folder.mkdir(parents=True, exist_ok=True)
+    name = Name.parse(method).base
+    try:
+        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+        folder = Path(base) / "paramid" / re.sub(r"[^\w-]", "_", name)
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, RuntimeError) as error:
+        raise UsageError(f"{name} needs a disk, and there is no folder for it: {error}") from error
     return folder
 
 

@@ -17,7 +17,9 @@ from paramid.running.transcript import Transcript
 from paramid.wall.messages import receive
 from paramid.words.status import Status
 
-OUTSIDE_LIMIT = 600.0  # seconds granted to what is not the method: drawing, judging
+OUTSIDE_LIMIT = (
+    600.0  # seconds granted to what is not the method, all in all: drawing, judging; and as many as it takes
+)
 GRACE = 5.0  # seconds for a warden to say what was spent before an interruption
 LOOK = 0.2  # seconds from look to look
 KEPT = 16_384  # last bytes kept of what a method prints
@@ -71,9 +73,9 @@ class Supervision:
         self._exit: int | None = None
         self._killed: tuple[Status, str] | None = None
         self._asked: float | None = None  # when the warden was told to end
-        self._left = transcript.cell.time_limit  # seconds of method time
-        self._working_since: float | None = None
-        self._heard = time.monotonic()
+        self._working = False
+        self._worked, self._outside = 0.0, 0.0  # seconds of the method, and of what is not
+        self._since = time.monotonic()  # when one of them began
 
     def wait(self) -> None:
         """Listen until the exit has been reported."""
@@ -115,10 +117,11 @@ class Supervision:
         elif kind == "exit":
             self._exit = event["code"]
         if kind != "spent":
-            if self._working_since is not None and self._left is not None:
-                self._left -= now - self._working_since
-            self._working_since = now if kind == "working" else None
-        self._heard = now
+            if self._working:
+                self._worked += now - self._since
+            else:
+                self._outside += now - self._since
+            self._working, self._since = kind == "working", now
         self._transcript.add(event, body)
 
     def _patience(self) -> float:
@@ -126,9 +129,10 @@ class Supervision:
         now = time.monotonic()
         if self._asked is not None:
             return GRACE - (now - self._asked)
-        if self._working_since is None:
-            return OUTSIDE_LIMIT - (now - self._heard)
-        return float("inf") if self._left is None else self._left + self._slack - (now - self._working_since)
+        if not self._working:
+            return OUTSIDE_LIMIT + self._worked - self._outside - (now - self._since)
+        limit = self._transcript.cell.time_limit
+        return float("inf") if limit is None else limit + self._slack - self._worked - (now - self._since)
 
     def _ask_to_end(self) -> None:
         if self._asked is None and self._killed is None:
@@ -143,7 +147,7 @@ class Supervision:
         if self._killed is None:
             outside = f"drawing or judging took over {OUTSIDE_LIMIT:g} s"
             silent = f"stopped after {self._transcript.cell.time_limit} s"
-            late = outside if self._working_since is None else silent
+            late = silent if self._working else outside
             self._killed = (Status.INTERRUPTED, "") if self._asked is not None else (Status.TIMED_OUT, late)
             self._asked = time.monotonic()
             for end in (os.killpg, os.kill):  # a child that was forked a moment ago leads no group yet

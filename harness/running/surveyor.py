@@ -21,10 +21,17 @@ from paramid.wall.messages import receive, send
 from paramid.words.naming import Name, UsageError
 
 PATIENCE = 120.0  # seconds for a plug-in to be imported, or to configure what it offers
+LEAVING = 5.0  # seconds for its process to end what it has started
 LONGEST, MOST = 10_000, 2**20  # characters of anything it says, and bytes of all it says at once
 
 
 _surveyors: weakref.WeakSet[Surveyor] = weakref.WeakSet()
+_hidden: list[str] = []  # what no plug-in is to see, not even when it is asked what it offers
+
+
+def hide(*paths: Path) -> None:
+    """Have these files and folders empty for plug-ins that are surveyed from here on."""
+    _hidden.extend(str(path.resolve()) for path in paths)
 
 
 def survey(file: str | Path) -> None:
@@ -59,7 +66,16 @@ class Surveyor:
         self._channel, theirs = socket.socketpair()
         self._channel.settimeout(PATIENCE)
         process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "paramid.wall.survey", str(theirs.fileno()), scratch, str(self._path)],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "paramid.wall.survey",
+                str(theirs.fileno()),
+                scratch,
+                str(self._path),
+                *_hidden,
+            ],
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -81,12 +97,13 @@ class Surveyor:
         if (group, text) not in self._known:
             if not self.end.alive:
                 self._start()
-            send(self._channel, {"group": group, "text": text})
-            self._known[group, text] = self._described(text, self._received())
+            self._known[group, text] = self._described(text, self._received({"group": group, "text": text}))
         return self._known[group, text]
 
-    def _received(self) -> dict[str, Any]:
+    def _received(self, question: dict[str, Any] | None = None) -> dict[str, Any]:
         try:
+            if question is not None:
+                send(self._channel, question)
             answer, _ = receive(self._channel, most=MOST)
         except (OSError, EOFError, ValueError, RecursionError) as error:
             raise PluginError(f"plug-in {self._path} cannot be imported: its process ended ({error})") from error
@@ -119,14 +136,31 @@ class Surveyor:
             name = Name.parse(canonical)
             if name.base != Name.parse(text).base or type(version) is not int or not 0 <= version < 2**31:
                 raise ValueError(f"{canonical}, version {version}")
-            given = {option for option, _ in Name.parse(text).options}
-            if given != {option for option, _ in name.options} or not set(name.options) <= set(settings.items()):
+            given, said = dict(Name.parse(text).options), dict(name.options)
+            if given.keys() != said.keys() or not set(name.options) <= set(settings.items()):
                 raise ValueError(f"{canonical} and the settings {settings}")  # two cells would have one key
+            for option, value in given.items():
+                if not _same(value, said[option]):  # a note of the import's to the cell
+                    raise ValueError(f"{option}={said[option]!r}, where {option}={value!r} was written")
             shape = None if layers is None else registry.shape_of(*layers)
             needs = tuple(need for need in registry.NEEDS if need in answer["needs"])
         except (KeyError, TypeError, ValueError, UsageError) as error:
             raise PluginError(f"plug-in {self._path} describes {text} by {error}") from error
         return Described(canonical, settings, version, plugins.plugin_module(self._path), needs, shape)
+
+
+def _same(written: str, said: str) -> bool:
+    """Whether an option is what was written: numbers may be written otherwise, and the case of true and none."""
+    parts = written.split("-"), said.split("-")
+    try:
+        return written.strip().lower() == said.strip().lower() or all(
+            float(a) == float(b) for a, b in zip(*parts, strict=True)
+        )
+    except ValueError:
+        try:
+            return float(written) == float(said)
+        except ValueError:
+            return False
 
 
 def _text(value: object) -> str:
@@ -137,6 +171,10 @@ def _text(value: object) -> str:
 
 def _end(channel: socket.socket, process: subprocess.Popen[bytes], scratch: str) -> None:
     channel.close()
-    process.kill()
-    process.wait()
+    process.terminate()
+    try:
+        process.wait(LEAVING)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
     shutil.rmtree(scratch, ignore_errors=True)

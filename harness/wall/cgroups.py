@@ -28,6 +28,7 @@ class Group:
     doors: list[int] = field(default_factory=list)  # a process that writes 0 to them joins
     clock: int = -1
     kills: int = -1
+    peak: int = -1
 
     @classmethod
     def made(cls, name: str, memory_mb: float | None) -> Group:
@@ -56,12 +57,12 @@ class Group:
                     file.write_text(str(wanted[name]))
 
     def _opened(self) -> None:
-        for controller, clock, kills in (
-            ("all", "cpu.stat", "memory.events"),
-            ("cpuacct", "cpuacct.usage", ""),
-            ("memory", "", "memory.oom_control"),
+        for controller, clock, kills, peak in (
+            ("all", "cpu.stat", "memory.events", "memory.peak"),
+            ("cpuacct", "cpuacct.usage", "", ""),
+            ("memory", "", "memory.oom_control", "memory.max_usage_in_bytes"),
         ):
-            for name, file in (("clock", clock), ("kills", kills)):
+            for name, file in (("clock", clock), ("kills", kills), ("peak", peak)):
                 with suppress(OSError, KeyError):
                     if file and getattr(self, name) < 0:
                         setattr(self, name, os.open(self.folders[controller] / file, os.O_RDONLY))
@@ -84,6 +85,10 @@ class Group:
             return None
         words = _text(self.clock).split()
         return int(words[1]) / 1e6 if words[0] == "usage_usec" else int(words[0]) / 1e9
+
+    def peak_mb(self) -> float:
+        """The most memory that all in it have held at once, files in memory included; 0 where nobody counts."""
+        return 0.0 if self.peak < 0 else int(_text(self.peak)) / 2**20
 
     def out_of_memory(self) -> bool:
         """Whether the kernel ended a process of it for want of memory."""
@@ -115,11 +120,20 @@ def remove(name: str) -> None:
             (parent / name).rmdir()
 
 
+def sweep() -> None:
+    """Remove the groups of cells that were killed with their server: their names end with a process that is gone."""
+    for _, parent in parents():
+        for left in parent.glob("paramid-*"):
+            with suppress(OSError, ValueError):
+                if not Path(f"/proc/{int(left.name.rpartition('-')[2])}").exists():
+                    left.rmdir()
+
+
 def granted(name: str) -> tuple[str, ...]:
     """The limits that a group of this user's would have: "cgroup memory", "cgroup pids"."""
     made = Group.made(name, None)
     names = tuple(f"cgroup {limit}" for limit in made.names)
-    for descriptor in (*made.doors, made.clock, made.kills):
+    for descriptor in (*made.doors, made.clock, made.kills, made.peak):
         if descriptor >= 0:
             os.close(descriptor)
     remove(name)

@@ -23,6 +23,7 @@ class Left:
     peak_mb: float = 0.0
     cpu_seconds: float = 0.0
     out_of_memory: bool = False
+    awoke: bool = False  # it worked while it was to stand still
     walls: str = "none"
     lost: bool = False  # its keeper was gone: what it used is not known
 

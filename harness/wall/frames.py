@@ -196,7 +196,10 @@ class Link:
         try:
             made = torch.empty(head.sizes, dtype=torch.float64, device="cpu")
         except (RuntimeError, TypeError, ValueError, OverflowError, MemoryError) as error:
-            raise Violation(f"an array of {head.sizes}") from error
+            if self.most is not None:
+                raise Violation(f"an array of {head.sizes}") from error
+            self._pass_over(head, until)  # an answer that a method has no room for: it may go on with less
+            raise MemoryError(f"no room for an answer of {head.sizes}") from error
         if not made.numel():
             return made
         if head.bytes <= INLINE or self._in is None:
@@ -211,6 +214,16 @@ class Link:
             piece.copy_(self._in[: len(piece)])
             self._write(b"k")
         return made
+
+    def _pass_over(self, head: Head, until: float) -> None:
+        """Take an array that there is no room for."""
+        if head.bytes <= INLINE or self._in is None:
+            self._read(bytearray(head.bytes), until)
+            return
+        for number in range(0, head.bytes, DOUBLE * len(self._in)):
+            if number:
+                self._read(bytearray(1), until)
+            self._write(b"k")
 
     def _read(self, into: bytearray | memoryview, until: float | None) -> None:
         """Fill a buffer; once a byte of a frame is there, the rest must follow by `until`."""

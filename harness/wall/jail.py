@@ -100,8 +100,9 @@ def furnish(plan: Plan) -> None:
         _mount("proc", "/proc", "proc", READ_ONLY | NO_SUID | NO_DEVICES)
     if plan.has("disk"):
         _few_devices(plan.scratch)
-    _mount("tmpfs", plan.scratch, "tmpfs", NO_SUID | NO_DEVICES, f"size={SCRATCH_MB}m")
     _mount("tmpfs", "/dev/shm", "tmpfs", NO_SUID | NO_DEVICES, f"size={SCRATCH_MB}m")
+    Path(plan.scratch).mkdir(parents=True, exist_ok=True)  # where it was below /dev/shm it is gone
+    _mount("tmpfs", plan.scratch, "tmpfs", NO_SUID | NO_DEVICES, f"size={SCRATCH_MB}m")
     if plan.folder:
         _read_only(plan.folder, clear=True)
     for path in dict.fromkeys(map(os.path.realpath, (*plan.hidden, *DOORS))):
@@ -113,7 +114,9 @@ def furnish(plan: Plan) -> None:
 
 def _few_devices(scratch: str) -> None:
     """A /dev of what computing needs: a read-only disk does not keep anybody from writing to the disk's own device."""
-    _mount("tmpfs", scratch, "tmpfs", NO_SUID, "size=64k")
+    _mount(
+        "tmpfs", scratch, "tmpfs", NO_SUID, "size=64k,mode=755"
+    )  # a sticky folder's devices open for their owners alone
     made = Path(scratch)
     (made / "shm").mkdir()
     for device in (d for pattern in DEVICES for d in Path("/dev").glob(pattern)):
@@ -154,10 +157,10 @@ def hide_memory() -> None:
         _libc().prctl(DUMPABLE, 0, 0, 0, 0)
 
 
-def die_with_parent() -> None:
-    """Killed when the process that forked this one ends."""
+def die_with_parent(number: int = 9) -> None:
+    """Killed, or sent that signal, when the process that forked this one ends."""
     if sys.platform == "linux":
-        _libc().prctl(DEATH, 9, 0, 0, 0)
+        _libc().prctl(DEATH, number, 0, 0, 0)
 
 
 def adopt_orphans() -> None:
@@ -173,6 +176,16 @@ def children(pid: int) -> list[int]:
         with suppress(OSError):
             found += map(int, file.read_text().split())
     return found
+
+
+def end_descendants() -> None:
+    """Kill the children of this process, and those that it adopts of them."""
+    while left := children(os.getpid()):
+        for pid in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, 9)
+            with suppress(ChildProcessError):
+                os.waitpid(pid, 0)
 
 
 def limit(plan: Plan) -> None:
@@ -207,8 +220,13 @@ def granted(scratch: str) -> tuple[str, ...]:
 
 
 def coherent(walls: Iterable[str]) -> tuple[str, ...]:
-    """Those that can stand: without mounts the disk cannot be changed, and /proc would tell of other processes."""
+    """Those that can stand: without mounts the disk cannot be changed, and /proc would tell of other processes.
+
+    Who is not root has namespaces in one of users alone.
+    """
     wanted = tuple(walls)
+    if os.geteuid() and "user" not in wanted:
+        wanted = tuple(wall for wall in wanted if wall not in (*NAMESPACES, "disk"))
     return wanted if "mounts" in wanted else tuple(wall for wall in wanted if wall not in ("disk", "pids"))
 
 
@@ -255,7 +273,7 @@ def _check(code: int, what: str) -> None:
 
 
 def _mount(source: str, target: str, kind: str, flags: int, data: str = "") -> None:
-    words = (text.encode() or None for text in (source, target, kind))
+    words = (os.fsencode(text) or None for text in (source, target, kind))
     _check(_libc().mount(*words, ctypes.c_ulong(flags), data.encode() or None), f"mount on {target}")
 
 
@@ -263,5 +281,5 @@ def _read_only(path: str, *, clear: bool = False) -> None:
     if clear:
         _mount(path, path, "", BIND)
     attributes = (ctypes.c_uint64 * 4)(0 if clear else READ_ONLY, READ_ONLY if clear else 0, 0, 0)
-    code = _libc().syscall(MOUNT_SETATTR, HERE, path.encode(), RECURSIVE, attributes, ctypes.sizeof(attributes))
+    code = _libc().syscall(MOUNT_SETATTR, HERE, os.fsencode(path), RECURSIVE, attributes, ctypes.sizeof(attributes))
     _check(code, f"read-only {path}")

@@ -32,6 +32,7 @@ from paramid.words import densenet, hermite, network, threshold_units  # noqa: F
 
 TOKEN = os.urandom(4).hex()  # of a server and its children: a number of a process comes again
 STUBBORN = 2.0  # seconds to have everything stand still
+AWAKE = 0.05  # seconds of a processor that what stands still may be charged with
 MOST_DESCRIPTORS = 2**16  # that a process of the harness may have
 _granted: tuple[str, ...] = ()  # by this machine
 
@@ -39,6 +40,7 @@ _granted: tuple[str, ...] = ()  # by this machine
 def prepare(scratch: Path) -> None:
     """Once, in the server that forks keepers: what this machine grants, of what PARAMID_WALLS names where it is set."""
     global _granted
+    cgroups.sweep()
     _granted = (*jail.granted(str(scratch)), *cgroups.granted(group_name(os.getpid())))
     if (wanted := os.environ.get("PARAMID_WALLS")) is not None:
         _granted = jail.coherent(wall for wall in _granted if wall in wanted.split(","))
@@ -101,7 +103,7 @@ def _become_method(
     channel.close()
     for stream in (1, 2):
         os.dup2(output, stream)
-    for descriptor in (output, *woken, group.clock, group.kills):
+    for descriptor in (output, *woken, group.clock, group.kills, group.peak):
         if descriptor >= 0:
             os.close(descriptor)
     os.setsid()
@@ -123,6 +125,15 @@ def stands(pid: int) -> bool:
     return state in "TtZX"
 
 
+def ticks(pid: int) -> int:
+    """What a process has used of a processor."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return int(fields[11]) + int(fields[12])
+
+
 @dataclass
 class Keeper:
     """The keeper at work."""
@@ -132,6 +143,8 @@ class Keeper:
     group: cgroups.Group
     own_namespace: bool
     code: int | None = None
+    stood: float | None = None  # seconds of a processor used until all stood still
+    awoke: bool = False  # and more since then
 
     def serve(self, woken: int) -> None:
         """Follow the warden's orders until it has what it wants to know."""
@@ -148,11 +161,23 @@ class Keeper:
                 if order == b"s":
                     if not self.stopped():
                         return self.end()
+                    self.stood = self.used()
                     send(self.channel, {"event": "stopped"})
-                elif order == b"c":
+                elif order == b"c" and self.still():
                     self.signal_all(signal.SIGCONT)
                 else:
                     return self.end()
+
+    def still(self) -> bool:
+        """Whether nothing has worked since all stood still."""
+        self.awoke |= self.stood is not None and self.used() - self.stood > AWAKE
+        self.stood = None
+        return not self.awoke
+
+    def used(self) -> float:
+        """Seconds of a processor of all that are there, or ever were where there is a group."""
+        seconds = self.group.cpu_seconds()
+        return sum(map(ticks, self.descendants())) / os.sysconf("SC_CLK_TCK") if seconds is None else seconds
 
     def stopped(self) -> bool:
         """Stop all; whether all stand still. Processes may wake each other: they are looked at twice."""
@@ -175,6 +200,7 @@ class Keeper:
 
     def end(self) -> None:
         """Kill all, and report."""
+        self.still()
         until = time.monotonic() + 5
         while self.reap() and time.monotonic() < until:
             self.signal_all(signal.SIGKILL)
@@ -184,9 +210,10 @@ class Keeper:
         report = {
             "event": "left",
             "code": self.code,
-            "peak_mb": used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10),
+            "peak_mb": max(used.ru_maxrss / (2**20 if sys.platform == "darwin" else 2**10), self.group.peak_mb()),
             "cpu_seconds": used.ru_utime + used.ru_stime if seconds is None else seconds,
             "out_of_memory": self.group.out_of_memory(),
+            "awoke": self.awoke,
         }
         with suppress(OSError):  # nobody may be listening any more
             send(self.channel, report)

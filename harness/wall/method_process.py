@@ -166,13 +166,20 @@ class MethodProcess:
         try:
             with torch.no_grad():
                 y: object = claim(order.content.to(device))
+            if not isinstance(y, Tensor):  # whatever its annotation says
+                raise Unfit(f"gave a {type(y).__name__} for {len(order.content)} rows")
+            if not y.is_floating_point() or y.layout is not torch.strided or y.is_meta:
+                raise Unfit(f"gave {y.dtype} values, {y.layout}; real numbers were wanted")
+            y = y.detach().to(device="cpu", dtype=torch.float64)
+        except Unfit as error:
+            return self.link.send(Kind.FAILED, text=str(error))
         except Exception as error:
-            return self.link.send(Kind.FAILED, text=f"raised {type(error).__name__}: {error}")
-        if not isinstance(y, Tensor):  # whatever its annotation says
-            return self.link.send(Kind.FAILED, text=f"gave a {type(y).__name__} for {len(order.content)} rows")
-        if not y.is_floating_point() or y.layout is not torch.strided:
-            return self.link.send(Kind.FAILED, text=f"gave {y.dtype} values, {y.layout}; real numbers were wanted")
+            return self.link.send(Kind.FAILED, text=f"raised {'; '.join(ending(error)[1:])}")
         return self.link.send(Kind.OUTPUT, array=y)
+
+
+class Unfit(Exception):
+    """What a claimed function gave that are no values."""
 
 
 ORDERS = frozenset({Kind.EVALUATE, Kind.GO_ON})

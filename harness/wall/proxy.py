@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from dataclasses import replace
 from typing import NoReturn
 
@@ -27,7 +28,7 @@ class ProxyOracle:
     def __init__(self, link: Link, spec: Spec, device: torch.device, dtype: torch.dtype) -> None:
         self.spec = replace(spec)  # a method that writes to its spec changes its own copy
         self._spec, self._link, self._device, self._dtype = spec, link, device, dtype
-        self._process = os.getpid()
+        self._process, self._talk = os.getpid(), threading.RLock()  # a question and its answer are one
 
     def __reduce__(self) -> NoReturn:
         """Neither copied nor pickled."""
@@ -53,9 +54,10 @@ class ProxyOracle:
         values: dict[int, Tensor] = {}
 
         def draw(index: int, _: int) -> Tensor:
-            x = self._ask(Kind.CHUNK, call, sizes=(index, int(index not in values)))
-            if x.number:  # values follow
-                values[index] = self._here(self._link.receive(VALUES))
+            with self._talk:
+                x = self._ask(Kind.CHUNK, call, sizes=(index, int(index not in values)))
+                if x.number:  # values follow
+                    values[index] = self._here(self._link.receive(VALUES))
             return self._here(x)
 
         columns = self._spec.inputs + self._spec.outputs
@@ -83,8 +85,9 @@ class ProxyOracle:
     def _ask(self, kind: Kind, number: int = 0, *, sizes: tuple[int, ...] = (), array: Tensor | None = None) -> Frame:
         if os.getpid() != self._process:
             raise AccessRefused("rows asked for in another process cannot be counted")
-        self._link.send(kind, number, sizes=sizes, array=array)
-        answer = self._link.receive(ANSWERS)
+        with self._talk:
+            self._link.send(kind, number, sizes=sizes, array=array)
+            answer = self._link.receive(ANSWERS)
         if answer.kind is Kind.REFUSED:
             raise REFUSALS[answer.number](answer.text)
         return answer

@@ -29,7 +29,7 @@ from paramid.words.status import Status
 ROWS: Mapping[Kind, Asked] = {Kind.QUERY: "query", Kind.GRADIENT: "gradient", Kind.HESSIAN: "hessian"}
 QUESTIONS = frozenset({*ROWS, Kind.SAMPLE, Kind.CHUNK, Kind.MOMENTS, Kind.LABEL, Kind.CLAIM, Kind.ENDED})
 OUTPUTS = frozenset({Kind.OUTPUT, Kind.FAILED})
-MOST_PARTS = 1000
+MOST_PARTS, MOST_ROWS = 1000, 2**53
 LOOK = 0.2  # seconds after which what was spent is told, and orders are looked for, while frames keep coming
 STARTING, LEAVING = 60.0, 2.0  # seconds for a process to come up, and to be reported as gone
 ITS_OWN = frozenset(  # the endings that a method may say of itself
@@ -132,7 +132,7 @@ class BehindTheWall:
     def claims(self, oracle: CountingOracle, spec: Spec, kinds: tuple[type[Claim], ...]) -> Iterator[Claim]:
         """Answer questions until there is a claim of these kinds, or a function; it is judged while the process stands.
 
-        A function works in the process itself, which cannot stand then.
+        A function works in the process itself, which goes on while it is asked for values, and then alone.
         """
         self._kinds, self._link.most = {kind.__name__: kind for kind in kinds}, _most(spec)
         while True:
@@ -147,8 +147,7 @@ class BehindTheWall:
                     self._answer(frame, oracle)
                     continue
                 claim = self._claimed(frame, spec)
-                if not isinstance(claim, Function) and not self.custody.stop():
-                    raise Ended(Status.EXITED, "would not stand still while it was judged")
+                self._stand()
             yield claim
             with self._honest():
                 self.custody.go_on()
@@ -196,7 +195,7 @@ class BehindTheWall:
     def _rows(self, frame: Frame, oracle: CountingOracle) -> Tensor:
         """The first frame of many says how many rows they are: all are counted before one is shown."""
         kind = ROWS[frame.kind]
-        if frame.number < 0:
+        if not 0 <= frame.number <= MOST_ROWS:
             raise Violation(f"{frame.number} rows")
         oracle.admit(kind)
         x = oracle.checked(frame.content)
@@ -249,11 +248,18 @@ class BehindTheWall:
     def _evaluated(self, x: Tensor) -> Tensor:
         """The values of a claimed function, where it lives; questions are not answered meanwhile."""
         with self._honest():
+            self.custody.go_on()
             self._link.send(Kind.EVALUATE, array=x)
             answer = self._receive(OUTPUTS)
+            self._stand()
         if answer.kind is Kind.FAILED:
             raise Ended(Status.MALFORMED_CLAIM, one_line(f"the claimed function {answer.text}"))
         return answer.content
+
+    def _stand(self) -> None:
+        """Have the process stand still."""
+        if not self.custody.stop():
+            raise Ended(Status.EXITED, "would not stand still while it was judged")
 
     # What is no frame
 
@@ -278,6 +284,8 @@ class BehindTheWall:
         left_with = self.custody.left
         if left_with.lost and self.custody.ended:
             return Ended(Status.CRASHED, "its keeper was killed while it ran")
+        if left_with.awoke:
+            return Ended(Status.EXITED, "worked while it was to stand still")
         if left_with.out_of_memory:
             return Ended(Status.OUT_OF_MEMORY, "the kernel ended it at its memory limit")
         if left_with.code is None:

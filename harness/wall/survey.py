@@ -1,20 +1,21 @@
 """A jailed process that imports a plug-in and says what a plan must know of it.
 
-Run as `python -m paramid.wall.survey FD FOLDER FILE`. Over the socket FD comes, for every question, a group and a name
-with options; what is answered is plain text and numbers, and is looked at again by who asked.
+Run as `python -m paramid.wall.survey FD FOLDER FILE [HIDDEN ...]`. Over the socket FD comes, for every question, a
+group and a name with options; what is answered is plain text and numbers, and is looked at again by who asked.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
+import signal
 import socket
 import sys
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from paramid.contracts import plugins, registry
-from paramid.wall import jail
+from paramid.wall import cgroups, jail
 from paramid.wall.messages import receive, send
 from paramid.words.naming import UsageError
 
@@ -55,9 +56,34 @@ def serve(channel: socket.socket, file: str) -> None:
             send(channel, answer(question["group"], question["text"]))
 
 
-def main(descriptor: int, scratch: str, file: str) -> None:
+def main(descriptor: int, scratch: str, file: str, *hidden: str) -> None:
+    """Have it done by a child; whatever ends this process or the one that started it, nothing is left."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # who started us may not care for its children
+    above = os.getppid()
+    jail.die_with_parent(signal.SIGTERM)
+    jail.adopt_orphans()
+    name = f"paramid-{os.urandom(4).hex()}-{os.getpid()}"
+    group = cgroups.Group.made(name, MEMORY_MB)
+    try:
+        if os.getppid() == above:
+            if (child := os.fork()) == 0:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                jail.die_with_parent()
+                group.join()
+                behind_walls(descriptor, scratch, file, hidden)
+                os._exit(0)
+            os.close(descriptor)
+            os.waitpid(child, 0)
+    finally:
+        jail.end_descendants()
+        cgroups.remove(name)
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+def behind_walls(descriptor: int, scratch: str, file: str, hidden: tuple[str, ...]) -> None:
     """Put up the walls that this machine grants, and serve behind them."""
-    plan = jail.Plan(jail.granted(scratch), scratch, memory_mb=MEMORY_MB, seconds=SECONDS)
+    plan = jail.Plan(jail.granted(scratch), scratch, hidden=hidden, memory_mb=MEMORY_MB, seconds=SECONDS)
     channel = socket.socket(fileno=descriptor)
     jail.separate(plan)
     if plan.has("pids") and (inside := os.fork()):
@@ -73,10 +99,9 @@ def main(descriptor: int, scratch: str, file: str) -> None:
         os._exit(0)
     jail.limit(plan)
     jail.filter_calls(plan)
-    with Path(os.devnull).open("w") as nowhere:
-        os.dup2(nowhere.fileno(), 1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     serve(channel, file)
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2], sys.argv[3])
+    main(int(sys.argv[1]), *sys.argv[2:])

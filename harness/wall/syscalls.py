@@ -2,7 +2,9 @@
 
 A disk that can be read only keeps nobody from the sockets that lie on it, nor a namespace from the kernel's keyrings. A
 process behind the filter makes no socket that could be named in the file system, connects to nothing, and traces,
-mounts and loads nothing. The program is classic BPF over (number, architecture, arguments):
+mounts and loads nothing. Files that all cells see are no letter box: it locks none, and neither drops what the machine
+keeps of them in memory nor asks what that is. No timer and no parent's death wakes it where it was stopped. The program
+is classic BPF over (number, architecture, arguments):
 
     load a word; jump if it equals; return allow, or the error "not permitted".
 """
@@ -12,7 +14,7 @@ from __future__ import annotations
 import ctypes
 import platform
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 LOAD, EQUAL, AT_LEAST, AND, RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 ALLOW, REFUSE = 0x7FFF0000, 0x00050001  # the second with the error EPERM
@@ -27,10 +29,25 @@ REFUSED = (  # x86_64, aarch64
     *(("userfaultfd", 323, 282), ("io_uring_setup", 425, 425), ("open_tree", 428, 428), ("move_mount", 429, 429)),
     *(("fsopen", 430, 430), ("pidfd_getfd", 438, 438), ("mount_setattr", 442, 442), ("setpriority", 141, 140)),
     *(("ioprio_set", 251, 30), ("migrate_pages", 256, 238), ("move_pages", 279, 239)),
+    *(
+        ("flock", 73, 32),
+        ("fadvise64", 221, 223),
+        ("readahead", 187, 213),
+        ("mincore", 27, 232),
+        ("cachestat", 451, 451),
+    ),
+    *(("preadv2", 327, 286), ("pwritev2", 328, 287), ("inotify_init", 253, 26), ("inotify_init1", 294, 26)),
+    *(("inotify_add_watch", 254, 27), ("fanotify_init", 300, 262)),
+    *(("timer_create", 222, 107), ("mq_open", 240, 180), ("mq_notify", 244, 184)),
 )
 OF_OTHERS = (  # refused where the first process of the namespace is meant, which is the method's keeper
     *(("prlimit64", 302, 261), ("sched_setaffinity", 203, 122), ("sched_setscheduler", 144, 119)),
     *(("sched_setparam", 142, 118), ("sched_setattr", 314, 274)),
+)
+LOCKS, LEASES, SIGNALS, DEATH = (5, 6, 7, 36, 37, 38), (1024, 1026), (8, 10, 15), (1,)
+BY_WORD = (  # refused where an argument is one of these words: x86_64, aarch64
+    ((72, 25), SECOND, (*LOCKS, *LEASES, *SIGNALS)),  # fcntl
+    ((157, 167), FIRST, DEATH),  # prctl
 )
 ASKED = (("socket", 41, 198), ("connect", 42, 203), ("socketpair", 53, 199))  # refused in part
 KEEPER = 1
@@ -47,7 +64,8 @@ def filtered(*, network: bool) -> bool:
         [int(row[column]) for row in rows] for rows in (REFUSED, OF_OTHERS, ASKED)
     )
     refused += [] if network else [connect]
-    program = b"".join(_program(architecture, refused, of_others, socket, socketpair))
+    words = [(numbers[column - 1], argument, unwanted) for numbers, argument, unwanted in BY_WORD]
+    program = b"".join(_program(architecture, refused, of_others, words, socket, socketpair))
     memory = ctypes.create_string_buffer(program)
     head = struct.pack("HxxxxxxP", len(program) // 8, ctypes.addressof(memory))
     libc = ctypes.CDLL(None, use_errno=True)
@@ -55,7 +73,12 @@ def filtered(*, network: bool) -> bool:
 
 
 def _program(
-    architecture: int, refused: list[int], of_others: list[int], socket: int, socketpair: int
+    architecture: int,
+    refused: list[int],
+    of_others: list[int],
+    by_word: Sequence[tuple[int, int, tuple[int, ...]]],
+    socket: int,
+    socketpair: int,
 ) -> Iterator[bytes]:
     """Each rule jumps over its refusal where it does not apply."""
     yield _step(LOAD, ARCHITECTURE)
@@ -72,6 +95,13 @@ def _program(
         yield _step(LOAD, FIRST)
         yield _step(EQUAL, KEEPER, 0, 1)
         yield _step(RETURN, REFUSE)
+        yield _step(RETURN, ALLOW)
+    for number, argument, words in by_word:
+        yield _step(EQUAL, number, 0, 2 * len(words) + 2)
+        yield _step(LOAD, argument)
+        for word in words:
+            yield _step(EQUAL, word, 0, 1)
+            yield _step(RETURN, REFUSE)
         yield _step(RETURN, ALLOW)
     yield _step(EQUAL, socket, 0, 4)  # of the file system's family
     yield _step(LOAD, FIRST)

@@ -29,6 +29,7 @@ from paramid.words.claims import Claim, own
 if TYPE_CHECKING:
     from paramid.words.spec import Spec
 
+WIDEST, STUDENT = 200, 10  # features of a layer of a student; or so many times the teacher's
 Links = tuple[tuple[int, ...], ...]
 
 
@@ -161,6 +162,11 @@ class DenseNet(Claim):
             return f"{self.inputs} inputs, 1 output; {spec.inputs} and {spec.outputs} were wanted"
         if self.depth > len(spec.widths) + 1:
             return f"{self.depth} layers claimed, the teacher has {len(spec.widths) + 1}"
+        most = max(WIDEST, STUDENT * max(w or 1 for w in spec.widths))
+        if (widest := max(map(len, self.weights))) > most:
+            return f"features of width {widest} claimed; at most {most} were wanted"
+        if any(len(r) > max(k, k * (k + 1) // 2) for r in self.mixes if (k := r.shape[1])):
+            return "features are mixed into more squares than span all their products"
         if not all(a > 0 for a in self.alphas):
             return f"alphas are {', '.join(f'{a:g}' for a in self.alphas)}; positive numbers were wanted"
         return None

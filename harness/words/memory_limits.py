@@ -11,6 +11,7 @@ from typing import Protocol
 
 DOUBLE = 8
 LEAST_MB = 256  # of a process that has torch in it and may do something
+MOST = 10**300  # bytes that can be said
 CHUNK = 2**18  # doubles per intermediate: 2 MB, about a core's cache
 
 
@@ -52,10 +53,10 @@ def refusal(arrays: Mapping[str, tuple[int, ...]], allowed: float) -> str | None
     needed = DOUBLE * sum(math.prod(shape) for shape in arrays.values())
     if needed <= allowed:
         return None
-    told = " + ".join(f"{' x '.join(f'{n:,}' for n in shape)} ({name})" for name, shape in arrays.items())
+    told = " + ".join(f"{' x '.join(f'{min(n, MOST):,}' for n in shape)} ({name})" for name, shape in arrays.items())
     return f"{told} doubles of 8 bytes are {gigabytes(needed)}; {gigabytes(allowed)} are there"
 
 
 def gigabytes(count: float) -> str:
     """A number of bytes for people."""
-    return f"{count / 1e9:,.1f} GB"
+    return f"{min(count, MOST) / 1e9:,.1f} GB"

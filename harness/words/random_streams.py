@@ -37,6 +37,27 @@ def generator(seed: int, *path: str | int) -> torch.Generator:
     return made.set_state(torch.from_numpy(state))
 
 
+class Normals:
+    """Standard normals of one named stream of `seed`, drawn as they are wanted.
+
+    Who sees some of them must not know the next: of a drawn seed each draw is a hash of its own, as two hundred numbers
+    of a Mersenne Twister tell all that follow.
+    """
+
+    def __init__(self, seed: int, *path: str | int) -> None:
+        self._seed, self._path, self._draws = seed, path, 0
+        self._source = generator(seed, *path) if seed < SMALL else None
+
+    def __call__(self, shape: torch.Size, dtype: torch.dtype) -> Tensor:
+        """The next of them, on the CPU."""
+        if self._source is not None:
+            return torch.randn(shape, generator=self._source, device="cpu", dtype=dtype)
+        self._draws += 1
+        words = np.frombuffer(_hashed(self._seed, (*self._path, self._draws), 8 * shape.numel()), dtype=np.uint64)
+        uniform = ((words >> np.uint64(11)).astype(np.float64) + 0.5) / 2.0**53
+        return torch.special.ndtri(torch.from_numpy(uniform)).view(shape).to(dtype)
+
+
 def number(seed: int, *path: str | int) -> int:
     """63 bits for one named stream of `seed`: all that is told of it to who may not know the seed."""
     if seed < 0:
