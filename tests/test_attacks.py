@@ -70,6 +70,12 @@ def run(folder: Path, *words: str, **options: Any) -> subprocess.CompletedProces
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120, **options)
 
 
+@pytest.fixture(autouse=True)
+def _nothing_is_left_of_a_survey() -> Iterator[None]:
+    yield
+    surveyor.rest()
+
+
 # What one sees must not tell the next
 
 

@@ -145,7 +145,7 @@ def typed(values: Mapping[str, Any]) -> Mapping[str, Any]:
         if name in TYPES and not isinstance(value, TYPES[name]):
             raise ValueError(f"{name} is a {type(value).__name__}")
         if name in SPENT and (type(value) not in (int, float) or not 0 <= value < MOST):
-            raise ValueError(f"{name} is {str(value)[:40]}; a number from 0 was wanted")
+            raise ValueError(f"{name} is {repr(value)[:40]}; a number from 0 was wanted")
     return values
 
 
