@@ -26,8 +26,8 @@ from paramid.methods.piecewise.line_kinks import EPS, Array, Lines, Values
 from paramid.methods.piecewise.planes import Planes
 from paramid.words.options import at_least
 
-UNSURE = 1e-4  # a plane that is known worse is none to begin with
-CERTAIN, LEAST = 1e5, 10  # units of rounding; fresh points besides two a neuron
+UNSURE = 0.1  # a plane that is known worse is none to begin with
+CERTAIN = 1e5  # units of rounding
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Kinks:
     """ReLU networks by queries: kinks along lines, planes, one regression, and a certificate (ours)."""
 
     reach: float = 1e6  # how far a line goes, in lengths of its direction: infinitely, as far as planes can tell
-    lines: int = 4  # lines tried until one shows every plane well
+    lines: int = 3  # lines tried, each with all that follows, until fresh values are those of the network found
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
@@ -57,30 +57,39 @@ class Kinks:
         """Planes first, then the network."""
         spec, source = oracle.spec, generator(run)
         f = values(oracle, run)
-        rough, size = self.seen(f, spec, source)
-        yield Directions(tensor(rough.n.T, run), stats={"unsure": float(rough.unsure.max(initial=0))})
-        fitted = sign_regression.fit(f, rough, source)
-        layer = facing.faced(fitted.planes, fitted.affine, fitted.residual)
-        x = sign_regression.scattered(fitted.planes, LEAST + 2 * len(layer.n), source)
-        facing.certain(layer, x, f(x), CERTAIN * EPS * size * (1 + np.linalg.norm(x, axis=1)))
-        if (told := spec.widths[0]) is not None and len(layer.n) > told:
-            raise GiveUp(f"{len(layer.n)} neurons make up the function, {told} were told")
-        yield network(layer, spec, run, fitted.residual)
+        why = ""
+        for attempt in range(self.lines):
+            rough, size = self.seen(f, spec, source)
+            if spec.widths[0] is not None and len(rough.n) > spec.widths[0]:
+                raise GiveUp(f"f has {len(rough.n)} planes, {spec.widths[0]} neurons were told")
+            if not attempt:
+                yield Directions(tensor(rough.n.T, run), stats={"unsure": float(rough.unsure.max(initial=0))})
+            try:
+                found = fitted(f, rough, size, spec, source)
+            except GiveUp as error:
+                why = str(error)
+                continue
+            yield network(found, spec, run)
+            return
+        raise GiveUp(why)
 
     def seen(self, f: Values, spec: Spec, source: np.random.Generator) -> tuple[Planes, float]:
-        """The planes that one line meets, all of them well, and G; of several lines the best."""
-        best: tuple[Planes, float] | None = None
-        for _ in range(self.lines):
-            lines = Lines(*source.standard_normal((2, 1, spec.inputs)))
-            walk = line_kinks.walk(f, lines, reach=self.reach, start=8 + (spec.widths[0] or spec.inputs), source=source)
-            found = planes.planes(walk, planes.gradients(f, walk))
-            whole = found.at(found.good & (found.unsure < UNSURE))
-            if best is None or len(whole.n) > len(best[0].n):
-                best = whole, walk.precision.size
-            if len(whole.n) == len(found.n):
-                break
-        assert best is not None
-        return best
+        """The planes that a line meets, but for those that it does not show, and G."""
+        lines = Lines(*source.standard_normal((2, 1, spec.inputs)))
+        walk = line_kinks.walk(f, lines, reach=self.reach, start=8 + (spec.widths[0] or spec.inputs), source=source)
+        found = planes.planes(walk, planes.gradients(f, walk))
+        return found.at(found.unsure < UNSURE), walk.precision.size
+
+
+def fitted(f: Values, rough: Planes, size: float, spec: Spec, source: np.random.Generator) -> Layer:
+    """The layer of rough planes, to rounding; given up where fresh values are not those of it."""
+    fit = sign_regression.fit(f, rough, source)
+    layer = facing.faced(fit.planes, fit.affine, fit.residual)
+    x = facing.felt(layer, source)
+    facing.certain(layer, x, f(x), CERTAIN * EPS * size * (1 + np.linalg.norm(x, axis=1)))
+    if (told := spec.widths[0]) is not None and len(layer.n) > told:
+        raise GiveUp(f"{len(layer.n)} neurons make up the function, {told} were told")
+    return layer
 
 
 def generator(run: Run) -> np.random.Generator:
@@ -102,8 +111,8 @@ def tensor(x: Array, run: Run) -> torch.Tensor:
     return torch.from_numpy(np.ascontiguousarray(x)).to(device=run.device, dtype=run.dtype)
 
 
-def network(layer: Layer, spec: Spec, run: Run, residual: float) -> Network:
+def network(layer: Layer, spec: Spec, run: Run) -> Network:
     """The layer as a claim."""
     weights = (tensor(layer.n.T, run), tensor(layer.alpha, run))
     biases = (tensor(layer.b, run), tensor(layer.c, run))
-    return Network(weights, biases, spec.activations, stats={"residual": residual})
+    return Network(weights, biases, spec.activations)

@@ -137,11 +137,26 @@ def test_more_orientations_than_the_linear_part_tells_are_given_up() -> None:
         facing.faced(fitted.planes, fitted.affine, fitted.residual)
 
 
-def test_a_wrong_layer_does_not_pass_on_fresh_values() -> None:
-    f, x = layer(4, 3, 0), np.random.default_rng(0).standard_normal((30, 4))
-    facing.certain(f, x, f(x), np.full(30, 1e-12))
+@given(seed=seeds)
+def test_a_layer_with_one_wrong_plane_does_not_pass_on_fresh_values(seed: int) -> None:
+    """However little it is turned, and although few inputs at random would tell."""
+    f, source = layer(6, 5, seed), np.random.default_rng(seed + 1)
+    turned = f.n.copy()
+    turned[0] += 1e-4 * source.standard_normal(6)
+    turned[0] /= np.linalg.norm(turned[0])
+    x = facing.felt(f, source)
+    facing.certain(f, x, f(x), np.full(len(x), 1e-12))
+    wrong = f._replace(n=turned)
+    x = facing.felt(wrong, source)
     with pytest.raises(GiveUp, match="fresh values differ"):
-        facing.certain(f._replace(b=f.b + 1e-6), x, f(x), np.full(30, 1e-12))
+        facing.certain(wrong, x, f(x), np.full(len(x), 1e-12))
+
+
+def test_a_width_that_was_told_wrongly_is_named() -> None:
+    told = paramid.identify(lambda x: np.maximum(x @ np.eye(10)[:, :5], 0).sum(1), inputs=10, neurons=4,
+                            activation="relu", outer="free", method="kinks")  # fmt: skip
+    assert told.status is paramid.Status.GAVE_UP
+    assert "5 planes, 4 neurons were told" in told.reason
 
 
 SHALLOW = ["D=10,widths=4", "D=20,widths=10", "D=10,widths=14", "D=10,widths=14,outputs=3", "D=10,widths=25"]

@@ -29,6 +29,8 @@ from paramid.methods.spans.linear_parts import combination
 ROUNDED = 1e-5  # a σ of (2) nearer to a whole number is one
 HOLDS = 1e-6  # of the largest coefficient: what (1) may leave after rounding
 RANK = 1e-10
+EACH, EVERYWHERE = 2, 6  # fresh points at every plane, on both of its sides, and anywhere
+SIZES, NEAREST = (0.5, 2.0), 1e-3  # of their lengths; of their distances from the plane, up to 1
 KNOWN = 1e-13  # of the largest coefficient: what (1) is known to, for lattices
 
 
@@ -76,6 +78,16 @@ def mirrored(columns: Array, y: Array, residual: float) -> Array:
             return np.rint(solved.x)
     signs = combination(columns / largest, (2 * y - columns.sum(1)) / largest, max(KNOWN, residual / largest))
     return (signs + 1) / 2
+
+
+def felt(layer: Layer, source: np.random.Generator) -> Array:
+    """Points near every plane, on both of its sides: where it is not as claimed, one of them is between the two."""
+    m, d = layer.n.shape
+    x = source.standard_normal((m, EACH, d)) * source.uniform(*SIZES, (m, EACH, 1))
+    near = np.exp(source.uniform(np.log(NEAREST), 0, (m, EACH)))
+    off = np.einsum("mki,mi->mk", x, layer.n) + layer.b[:, None]
+    sides = [x + (towards * near - off)[..., None] * layer.n[:, None] for towards in (1.0, -1.0)]
+    return np.concatenate([source.standard_normal((EVERYWHERE, d)), *(side.reshape(-1, d) for side in sides)])
 
 
 def certain(layer: Layer, x: Array, values: Array, bound: Array) -> None:

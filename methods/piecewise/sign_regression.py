@@ -26,7 +26,8 @@ from paramid.methods.piecewise.planes import Planes, factors
 
 RATIO, SPARE = 1.5, 10  # points for each unknown, and more
 NARROW, WIDE = 0.7, 1.5  # of the standard deviation of points
-OFF = 1e-5  # from every plane: a rough plane does not tell the sign nearer than that
+OFF, UNSURE = 1e-6, 1e-2  # of a point's distance, from every plane: a rough one does not tell the sign nearer than that
+AGAIN = 4
 DENSE = 1500  # unknowns that QR is for
 REFINED, ITERATIONS, TOLERANCE, SETTLED = 4, 600, 1e-10, 1e-14
 CANDIDATES, BETWEEN = 512, 0.45  # points looked at on a plane; of the distance to the next plane
@@ -44,12 +45,27 @@ class Fit(NamedTuple):
 
 
 def fit(f: Values, planes: Planes, source: np.random.Generator) -> Fit:
-    """(1) by least squares on points that meet (2)."""
+    """(1) by least squares on points that meet (2), again where better planes tell other signs."""
     x = points(planes, source)
     values = f(x)
+    for _ in range(AGAIN):
+        found = solved(x, values, planes)
+        before, planes = planes, found.planes
+        if np.array_equal(sides(planes, x), sides(before, x)):
+            break
+    return found
+
+
+def sides(planes: Planes, x: Array) -> Array:
+    """The signs of all p_j."""
+    return np.sign(x @ planes.n.T + planes.b)
+
+
+def solved(x: Array, values: Array, planes: Planes) -> Fit:
+    """(1) with the signs that these planes tell."""
     weight = 1 / np.sqrt(1 + np.square(x).mean(1))
     lifted = np.hstack([x, np.ones((len(x), 1))])
-    signs = np.hstack([np.sign(x @ planes.n.T + planes.b), np.ones((len(x), 1))]) * weight[:, None]
+    signs = np.hstack([sides(planes, x), np.ones((len(x), 1))]) * weight[:, None]
     start = np.concatenate([halves(planes), np.zeros((values.shape[1], 1, lifted.shape[1]))], axis=1)
     start[:, -1] = affine_rest(lifted, signs, weight, values, start)
     solve = dense(lifted, signs) if start[0].size <= DENSE else matrix_free(lifted, signs)
@@ -117,7 +133,7 @@ def points(planes: Planes, source: np.random.Generator) -> Array:
     x = scattered(planes, int(RATIO * (m + 1) * (d + 1)) + SPARE, source)
     for _ in range(3):
         x = np.concatenate([x, *rarer_sides(planes, x, enough, source)])
-    signs = np.sign(x @ planes.n.T + planes.b)
+    signs = sides(planes, x)
     agree = np.abs(signs.T @ signs)
     np.fill_diagonal(agree, 0)
     close = np.flatnonzero((len(x) - agree < 4 * enough).any(1))
@@ -136,8 +152,9 @@ def scattered(planes: Planes, count: int, source: np.random.Generator) -> Array:
 
 
 def clear(planes: Planes, x: Array) -> Array:
-    """Those that are on no plane."""
-    return x[(np.abs(x @ planes.n.T + planes.b) > OFF).all(1)]
+    """Those that are on no plane, as far as it is known."""
+    unsure = np.clip(planes.unsure, OFF, UNSURE) * (1 + np.linalg.norm(x, axis=1, keepdims=True))
+    return x[(np.abs(x @ planes.n.T + planes.b) > unsure).all(1)]
 
 
 def rarer_sides(planes: Planes, x: Array, enough: int, source: np.random.Generator) -> list[Array]:
