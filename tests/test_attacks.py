@@ -30,7 +30,9 @@ from paramid.running.progress import Progress
 from paramid.running.supervision import Supervision
 from paramid.running.transcript import Transcript
 from paramid.wall import frames, jail
+from paramid.wall.cgroups import Group
 from paramid.wall.frames import Kind, Link
+from paramid.wall.keeper import Keeper
 from paramid.words import secrets
 from paramid.words.densenet import DenseNet
 from paramid.words.naming import UsageError
@@ -168,6 +170,22 @@ def test_two_threads_of_a_method_may_ask_at_once(tmp_path: Path) -> None:
     paramid.add_plugin(guest(tmp_path, body=body))
     record = paramid.run("guest", SMALL)
     assert (record.status, record.queries) == (Status.FINISHED, 805), record.reason
+
+
+@pytest.mark.parametrize(("later", "still"), [(1.01, True), (1.2, False)])
+def test_what_worked_while_it_was_to_stand_still_is_seen_by_its_clock(later: float, still: bool) -> None:
+    class Clock(Group):
+        def cpu_seconds(self) -> float:
+            return readings.pop(0)
+
+    readings = [1.0, later]
+    channel, other = socket.socketpair()
+    keeper = Keeper(channel, 0, Clock(), own_namespace=False)
+    keeper.stood = keeper.used()
+    assert keeper.still() is still
+    assert keeper.awoke is not still
+    for end in (channel, other):
+        end.close()
 
 
 # The jail
