@@ -68,14 +68,17 @@ def main(descriptor: int, scratch: str, file: str, *hidden: str) -> None:
     try:
         if os.getppid() == above:
             if (child := os.fork()) == 0:
-                signal.signal(signal.SIGTERM, signal.SIG_DFL)
-                jail.die_with_parent()
-                group.join()
-                behind_walls(descriptor, scratch, file, hidden)
-                os._exit(0)
+                try:
+                    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+                    jail.die_with_parent()
+                    group.join()
+                    behind_walls(descriptor, scratch, file, hidden)
+                finally:
+                    os._exit(0)
             os.close(descriptor)
             os.waitpid(child, 0)
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         jail.end_descendants()
         cgroups.remove(name)
         shutil.rmtree(scratch, ignore_errors=True)
