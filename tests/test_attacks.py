@@ -220,13 +220,14 @@ def test_who_is_not_root_has_namespaces_in_one_of_users_alone(monkeypatch: pytes
 def test_memory_of_children_that_nobody_waits_for_is_in_the_peak(tmp_path: Path) -> None:
     head = "import signal"
     body = (
-        "signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.fork() or (len(b'x' * 2**30), os._exit(0)); time.sleep(1.5)"
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN); r, w = os.pipe(); "
+        "os.fork() or (len(b'x' * 2**29), os.write(w, b'.'), os._exit(0)); os.read(r, 1)"
     )
     paramid.add_plugin(guest(tmp_path, head=head, body=body))
     record = paramid.run("guest", SMALL)
     if "cgroup memory" not in str(record.provenance["walls"]):
         pytest.skip("nobody counts the memory of a whole cell here")
-    assert record.peak_mb > 1000
+    assert record.peak_mb > 500
 
 
 # Plug-ins
