@@ -47,11 +47,13 @@ class Custody:
             self._listen("stopped")
         return self.left.code is not None if self.ended else True
 
-    def go_on(self) -> None:
-        """Let everything go on."""
+    def go_on(self) -> bool:
+        """Let everything go on; whether it does: what has worked while it was to stand still is ended."""
         if not self.ended and self._stopped:
             self._stopped = False
             self._order(b"c")
+            self._listen("going")
+        return not self.ended
 
     def end(self) -> Left:
         """Kill everything; what it has used."""

@@ -164,6 +164,7 @@ class Keeper:
                     self.stood = self.used()
                     send(self.channel, {"event": "stopped"})
                 elif order == b"c" and self.still():
+                    send(self.channel, {"event": "going"})
                     self.signal_all(signal.SIGCONT)
                 else:
                     return self.end()

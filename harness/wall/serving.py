@@ -150,7 +150,7 @@ class BehindTheWall:
                 self._stand()
             yield claim
             with self._honest():
-                self.custody.go_on()
+                self._go_on()
                 self._link.send(Kind.GO_ON)
 
     def close(self) -> Left:
@@ -248,7 +248,7 @@ class BehindTheWall:
     def _evaluated(self, x: Tensor) -> Tensor:
         """The values of a claimed function, where it lives; questions are not answered meanwhile."""
         with self._honest():
-            self.custody.go_on()
+            self._go_on()
             self._link.send(Kind.EVALUATE, array=x)
             answer = self._receive(OUTPUTS)
             self._stand()
@@ -260,6 +260,11 @@ class BehindTheWall:
         """Have the process stand still."""
         if not self.custody.stop():
             raise Ended(Status.EXITED, "would not stand still while it was judged")
+
+    def _go_on(self) -> None:
+        """Have it go on."""
+        if not self.custody.go_on():
+            raise EOFError
 
     # What is no frame
 
