@@ -84,7 +84,14 @@ class Surveyor:
         )
         theirs.close()
         self.end = weakref.finalize(self, _end, self._channel, process, scratch)
-        answer = self._received()
+        try:
+            return self._offered(self._received())
+        except UsageError:
+            self.end()
+            raise
+
+    def _offered(self, answer: dict[str, Any]) -> dict[str, dict[str, str]]:
+        """What the plug-in says that it offers, looked at."""
         if "problem" in answer:
             raise (PluginError if answer.get("broken") else UsageError)(self._problem(answer))
         offered = {group: self._names(group, answer.get(group)) for group in registry.GROUPS}
