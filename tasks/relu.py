@@ -12,7 +12,8 @@ What an oracle can see: every weight and bias, up to the order of each hidden la
     (3)  (w, b, a) → (c w, c b, a / c),   c > 0,
 
 as far as the values feel it: what is no parameter of the function on the inputs of the law is found out by the rank of
-the teacher's own Jacobian there (judging.determined), and is neither wrong nor right.
+the teacher's own Jacobian there (judging.determined), and is neither wrong nor right. Below one output, beside a neuron
+that never switches, others may look either way (judging.turned).
 
 References: Carlini, Jagielski & Mironov, Cryptanalytic extraction of neural network models, CRYPTO 2020;
 Canales-Martínez et al., Polynomial time cryptanalytic extraction of neural network models, EUROCRYPT 2024.
@@ -34,6 +35,7 @@ from paramid.judging.aligned_networks import score_network
 from paramid.judging.determined import determined, missing
 from paramid.judging.metrics import EXACT, Metrics
 from paramid.judging.output_errors import score_outputs
+from paramid.judging.turned import turned
 from paramid.tasks import relu_obstacles, trained_relu
 from paramid.words import random_streams
 from paramid.words.claims import Claim, Directions
@@ -55,8 +57,7 @@ class ReluTeacher(Network):
     @cached_property
     def known(self) -> Network:
         """1 where a parameter of the normalised network is determined on the inputs of the law, 0 where it is not."""
-        x = random_streams.normal(FELT, self.inputs, random_streams.generator(0, "relu felt"), CPU, F64)
-        return determined(normalise(self), x)
+        return determined(normalise(self), felt(self.inputs))
 
 
 @dataclass(frozen=True)
@@ -125,8 +126,8 @@ class Relu(Task):
 
     @property
     def kinds(self) -> tuple[type[Claim], ...]:
-        """The claims that have a truth here."""
-        return (Network, Directions) if len(self.widths) == 1 else (Network,)
+        """The claims that have a truth here: directions are the first layer's."""
+        return Network, Directions
 
     def draw(self, seed: int) -> ReluTeacher:
         """The network (1) of that seed."""
@@ -145,7 +146,7 @@ class Relu(Task):
         return drawn
 
     def truth(self, teacher: Teacher, kind: type[Claim]) -> Claim:
-        """The network, or the columns of its only hidden layer."""
+        """The network, or the columns of its first hidden layer."""
         network = cast("Network", teacher)
         return Directions(normalise(network).weights[0]) if kind is Directions else network
 
@@ -154,13 +155,18 @@ class Relu(Task):
         if not isinstance(claim, Network):
             return super().judge(claim, teacher)
         truth = cast("ReluTeacher", teacher)
-        metrics = score_network(truth, claim.copy(), truth.known)
+        metrics = score_network(truth, turned(truth, claim.copy(), felt(self.D)), truth.known)
         x = random_streams.normal(JUDGED, self.D, random_streams.generator(0, "relu judge"), CPU, F64)
         values = score_outputs(truth, claim, x.split(1000))["output_error_relative"]
         metrics |= {"function_exact": float(values < EXACT), "undetermined": float(missing(truth.known))}
         if metrics["undetermined"]:  # what cannot be scored by itself must be right as a function
             metrics |= {name: metrics[name] * metrics["function_exact"] for name in ("identified", "exact")}
         return self.headed(metrics)
+
+
+def felt(inputs: int) -> Tensor:
+    """The inputs of the law that parameters are to be felt on."""
+    return random_streams.normal(FELT, inputs, random_streams.generator(0, "relu felt"), CPU, F64)
 
 
 def spread(law: str, shape: tuple[int, int], source: torch.Generator) -> Tensor:

@@ -120,6 +120,30 @@ def test_what_nobody_can_see_is_neither_right_nor_wrong() -> None:
     assert relu.judge(moved, teacher)["exact"] == 0
 
 
+def turn(network: Network, neuron: int, k: int) -> Network:
+    """A neuron of the last hidden layer the other way round, with neuron k taking what is left."""
+    w, b, a = network.weights[-2].clone(), network.biases[-2].clone(), network.weights[-1][:, 0]
+    w[:, k] += a[neuron] / a[k] * w[:, neuron]
+    b[k] += a[neuron] / a[k] * b[neuron]
+    w[:, neuron], b[neuron] = -w[:, neuron], -b[neuron]
+    weights, biases = [*network.weights[:-2], w, network.weights[-1]], [*network.biases[:-2], b, network.biases[-1]]
+    return network.with_layers(weights, biases)
+
+
+def test_beside_a_neuron_that_never_switches_others_may_look_either_way() -> None:
+    relu = Relu(D=6, widths=(4, 5), awkward="never", by=100.0, layer=2)
+    teacher = relu.draw(0)
+    always = int((teacher.preactivations(INPUTS)[1] > 0).all(dim=0).nonzero()[0, 0])
+    other = (always + 1) % 5
+    image = turn(teacher, other, always)
+    torch.testing.assert_close(image(INPUTS), teacher(INPUTS))
+    assert relu.judge(rescaled(image, 3), teacher)["exact"] == 1
+    wrong = image.with_layers(image.weights, [image.biases[0], teacher.biases[1], image.biases[2]])
+    assert relu.judge(wrong, teacher)["exact"] == 0
+    switching = Relu(D=6, widths=(4, 5)).draw(0)
+    assert relu.judge(turn(switching, 0, 1), switching)["exact"] == 0
+
+
 def test_a_function_that_is_wrong_identifies_nothing() -> None:
     relu = Relu(D=6, widths=(4,), awkward="never")
     teacher = relu.draw(0)
