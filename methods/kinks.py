@@ -6,6 +6,8 @@
     4. which way each neuron looks                            (facing)
     5. fresh values must be those of the network that was found, or it is given up
 
+With more than one hidden layer there are more lines, and what they show is sorted layer by layer      (depth).
+
 A piecewise linear function has differences without truncation error, and with all patterns known one hidden layer is
 linear in what is sought. Ours; that critical points along lines tell the weights is from the papers below.
 
@@ -21,6 +23,7 @@ import torch
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.piecewise import facing, line_kinks, planes, sign_regression
+from paramid.methods.piecewise.depth import Search, Sizes
 from paramid.methods.piecewise.facing import Layer
 from paramid.methods.piecewise.line_kinks import EPS, Array, Lines, Values
 from paramid.methods.piecewise.planes import Planes
@@ -35,28 +38,48 @@ class Kinks:
     """ReLU networks by queries: kinks along lines, planes, one regression, and a certificate (ours)."""
 
     reach: float = 1e6  # how far a line goes, in lengths of its direction: infinitely, as far as planes can tell
-    lines: int = 3  # lines tried, each with all that follows, until fresh values are those of the network found
+    lines: int = 3  # one hidden layer: lines tried, each with all that follows, until fresh values are the network's
+    near: float = 20.0  # deeper: how far a line goes, in lengths of its direction
+    most: int = 36  # deeper: lines at random before it gives up
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
 
     def __post_init__(self) -> None:
-        at_least(self, reach=1e3, lines=1)
+        at_least(self, reach=1e3, lines=1, near=1, most=3)
 
     def declines(self, spec: Spec) -> str | None:
-        """One hidden layer of ReLUs below linear outputs, of exact values."""
+        """ReLUs below linear outputs, of exact values."""
         if set(spec.activations[:-1]) != {"relu"} or spec.activations[-1] != "identity":
             return f"needs ReLUs below linear outputs; this is {', '.join(spec.activations)}"
-        if len(spec.widths) != 1:
-            return "knows one hidden layer"
+        if len(spec.widths) > 1 and None in spec.widths:
+            return "needs the widths of more than one hidden layer"
         if spec.resolution:
             return "needs values in float64 without noise"
         return None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
-        """Planes first, then the network."""
+        """The first layer's planes, then the network."""
         spec, source = oracle.spec, generator(run)
         f = values(oracle, run)
+        return self.shallow(f, spec, run, source) if len(spec.widths) == 1 else self.deep(f, spec, run, source)
+
+    def deep(self, f: Values, spec: Spec, run: Run, source: np.random.Generator) -> Iterator[Claim]:
+        """Several hidden layers."""
+        sizes = Sizes(spec.inputs, tuple(width for width in spec.widths if width is not None), spec.outputs)
+        search = Search(f, sizes, self.near, source)
+        shown = False
+        while (found := search.network()) is None:
+            if search.reading.stack.layers and not shown:
+                shown = True
+                yield Directions(tensor(search.reading.stack.layers[0].w.T, run))
+            if not search.more(self.most):
+                raise GiveUp(search.reading.why)
+        weights, biases = (tuple(tensor(part.T, run) for part in parts) for parts in found)
+        yield Network(weights, biases, spec.activations)
+
+    def shallow(self, f: Values, spec: Spec, run: Run, source: np.random.Generator) -> Iterator[Claim]:
+        """One hidden layer."""
         why = ""
         for attempt in range(self.lines):
             rough, size = self.seen(f, spec, source)

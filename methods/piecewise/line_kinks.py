@@ -35,7 +35,7 @@ Flags = NDArray[np.bool_]
 Values = Callable[[Array], Array]  # (rows, inputs) -> (rows, outputs)
 
 EPS = float(np.finfo(np.float64).eps)
-ROUGH = 100.0  # units of rounding
+ROUGH, ULPS = 100.0, 4.0  # units of rounding, for what is straight and for a difference
 JITTER = 0.3  # of a step, either way
 ROUNDS = 80
 NARROWEST, END = 1e-11, 1e-10  # of 1 + |t|: a gap that is not split further; an end of a line that is not looked at
@@ -55,6 +55,10 @@ class Precision:
     def __call__(self, t: Array) -> Array:
         """τ(t)."""
         return self.rounding * self.size * (1 + np.abs(t)) + self.noise
+
+    def ulps(self, t: Array) -> Array:
+        """ν(t): what a difference of two values is known to."""
+        return ULPS * EPS * self.size * (1 + np.abs(t)) + self.noise
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,10 @@ or η goes down. Over a kink the gradient changes by α n, n the unit normal of 
 for one output by length and sign of v, for more by its first singular vectors. How sure a plane is is told by
 
     (4)  s = (ε_before + ε_after) √D / ‖v‖.
+
+Where n is known already, the jump of the slope along the line is enough for the gradient behind the kink,
+
+    (5)  g_after = g_before + (slope_after - slope_before) nᵀ / ⟨n, d⟩.
 """
 
 from __future__ import annotations
@@ -21,10 +25,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paramid.methods.piecewise.line_kinks import EPS, Array, Flags, Places, Values, Walk
+from paramid.methods.piecewise.line_kinks import Array, Flags, Places, Values, Walk
 
 STEP, LEAST_STEP, SHRINK = 0.03, 1e-5, 8.0  # η
-ULPS, AGREES, ON_LINE = 4.0, 20.0, 40.0
+AGREES, ON_LINE = 20.0, 40.0
+GRAZING = 1e-3  # of |⟨n, d⟩|: what is less does not tell a gradient
 
 
 class Gradients(NamedTuple):
@@ -35,6 +40,11 @@ class Gradients(NamedTuple):
     g: Array
     error: Array
     good: Flags
+
+    def joined(self, other: Gradients) -> Gradients:
+        """Both."""
+        x, f, g, error = (np.concatenate(pair) for pair in zip(self[:4], other[:4], strict=True))
+        return Gradients(x, f, g, error, np.concatenate([self.good, other.good]))
 
 
 class Planes(NamedTuple):
@@ -52,6 +62,11 @@ class Planes(NamedTuple):
         unsure, good = self.unsure[which], self.good[which]
         return Planes(self.n[which], self.b[which], self.alpha[which], self.x[which], unsure, good)
 
+    def joined(self, other: Planes) -> Planes:
+        """Both."""
+        n, b, alpha, x, unsure = (np.concatenate(pair) for pair in zip(self[:5], other[:5], strict=True))
+        return Planes(n, b, alpha, x, unsure, np.concatenate([self.good, other.good]))
+
 
 def middles(walk: Walk) -> tuple[Array, Array]:
     """The middle of every piece and its length; one without an end counts as long as its kink is far away."""
@@ -66,24 +81,83 @@ def middles(walk: Walk) -> tuple[Array, Array]:
     return (a + b) / 2, b - a
 
 
-def gradients(f: Values, walk: Walk) -> Gradients:
-    """(1) for every piece, D + 1 values each; steps shrink until (2) holds."""
-    pieces, seen, lines = walk.pieces, walk.seen, walk.lines
+def gradients(f: Values, walk: Walk, normals: Array | None = None) -> Gradients:
+    """(1) for every piece, D + 1 values each; steps shrink until (2) holds.
+
+    `normals` (kinks, inputs) are those of known planes, nan elsewhere: pieces that are linked by them are asked for
+    one gradient, the others follow by (5).
+    """
     t, length = middles(walk)
-    x, d = lines.at(t, pieces.line), lines.direction[pieces.line]
-    value = f(x)
+    linked, along = links(walk, normals)
+    group = np.cumsum(np.concatenate([[True], ~linked])[: len(t)])
+    order = np.lexsort((-length / (1 + np.abs(t)), group))
+    asked = order[np.diff(group[order], prepend=0) > 0]
+    x, value = walk.lines.at(t, walk.pieces.line), line_values(walk, t)
+    found = asked_gradients(f, walk, asked, t[asked], length[asked])
+    value[asked] = found.f
+    if len(asked) == len(t):
+        return Gradients(x, value, found.g, found.error, found.good)
+    start = group - 1
+    error = np.cumsum(np.concatenate([[0.0], walk.precision.ulps(t[1:]) * inexactness(walk, along, linked)]))
+    g = np.cumsum(np.concatenate([np.zeros((1, *found.g.shape[1:])), carried(walk, along, linked)]), axis=0)
+    return Gradients(
+        x,
+        value,
+        found.g[start] + g - g[asked][start],
+        found.error[start] + np.abs(error - error[asked][start]),
+        found.good[start],
+    )
+
+
+def links(walk: Walk, normals: Array | None) -> tuple[Flags, Array]:
+    """Which pieces are linked to the one before them by a known plane, and its n / ⟨n, d⟩ (pieces - 1, inputs)."""
+    count, inputs = len(walk.pieces.line), walk.lines.direction.shape[1]
+    linked, along = np.zeros(max(count - 1, 0), dtype=bool), np.zeros((max(count - 1, 0), inputs))
+    if normals is not None and len(walk.after):
+        d = walk.lines.direction[walk.pieces.line[walk.after]]
+        towards = np.einsum("ki,ki->k", normals, d)
+        known = np.abs(towards) > GRAZING * np.linalg.norm(d, axis=1) / np.sqrt(inputs)  # false for nan
+        linked[walk.after[known]] = True
+        along[walk.after[known]] = normals[known] / towards[known, None]
+    return linked, along
+
+
+def carried(walk: Walk, along: Array, linked: Flags) -> Array:
+    """(5) from every piece to the next, 0 where they are not linked."""
+    jumps = np.diff(walk.pieces.slope, axis=0) * linked[:, None]
+    return np.asarray(jumps[:, :, None] * along[:, None], dtype=np.float64)
+
+
+def inexactness(walk: Walk, along: Array, linked: Flags) -> Array:
+    """By how much (5) adds to the error of a gradient, in that of a value."""
+    run = walk.seen.t[walk.pieces.last] - walk.seen.t[walk.pieces.first]
+    return np.linalg.norm(along, axis=1) * linked * (1 / run[1:] + 1 / run[:-1])
+
+
+def line_values(walk: Walk, t: Array) -> Array:
+    """The values on the lines of all pieces, from their nearer ends."""
+    pieces, seen = walk.pieces, walk.seen
     nearer = np.where(t - seen.t[pieces.first] < seen.t[pieces.last] - t, pieces.first, pieces.last)
-    expected = seen.f[nearer] + pieces.slope * (t - seen.t[nearer])[:, None]
-    straight = np.abs(value - expected).max(1) <= ON_LINE * walk.precision(t)
-    noise = ULPS * EPS * walk.precision.size * (1 + np.abs(t)) + walk.precision.noise
-    run = seen.t[pieces.last] - seen.t[pieces.first]
+    return np.asarray(seen.f[nearer] + pieces.slope * (t - seen.t[nearer])[:, None], dtype=np.float64)
+
+
+def asked_gradients(f: Values, walk: Walk, which: Places, t: Array, length: Array) -> Gradients:
+    """(1) for some of the pieces."""
+    pieces, seen = walk.pieces, walk.seen
+    x, d = walk.lines.at(t, pieces.line[which]), walk.lines.direction[pieces.line[which]]
+    value, slope = f(x), pieces.slope[which]
+    middle = np.zeros(len(pieces.line))
+    middle[which] = t
+    straight = np.abs(value - line_values(walk, middle)[which]).max(1) <= ON_LINE * walk.precision(t)
+    noise = walk.precision.ulps(t)
+    run = (seen.t[pieces.last] - seen.t[pieces.first])[which]
     g, error = np.full((*value.shape, x.shape[1]), np.nan), np.full(len(t), np.inf)
     good, todo, step = np.zeros(len(t), dtype=bool), np.arange(len(t)), STEP
     while len(todo) and step >= LEAST_STEP:
         h = step * length[todo]
         found = differences(f, x[todo], value[todo], h)
         inexact = noise[todo] / h
-        off = np.abs(np.einsum("poi,pi->po", found, d[todo]) - pieces.slope[todo]).max(1)
+        off = np.abs(np.einsum("poi,pi->po", found, d[todo]) - slope[todo]).max(1)
         holds = off <= AGREES * (inexact * np.linalg.norm(d[todo], axis=1) + noise[todo] / run[todo])
         better = holds | ~np.isfinite(error[todo])
         g[todo[better]], error[todo[better]] = found[better], inexact[better]

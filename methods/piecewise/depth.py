@@ -1,0 +1,295 @@
+"""A ReLU network of any depth, layer by layer, from kinks along lines that belong to no layer in particular.
+
+    1. the planes that are met on nearly every line are the first layer's           (first_layer)
+    2. a layer that is not the last is oriented by gradients that are at hand       (orientation)
+    3. a kink that the layers below do not explain shows part of a row above them   (partial_rows)
+    4. such a row is a neuron of this layer if f bends all over its plane           (membership)
+    5. weights that were never seen get lines of their own                          (aimed_lines), or a fit (unseen)
+    6. above the last hidden layer everything is linear                             (last_layer)
+    7. all of it again from values, and a certificate on fresh ones                 (polish)
+
+1 to 6 are tried again after every batch of lines, and once all of them hold, 7.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from paramid import GiveUp
+from paramid.methods.piecewise import aimed_lines, evidence, last_layer, membership, orientation, partial_rows, polish
+from paramid.methods.piecewise import stack as stacks
+from paramid.methods.piecewise import unseen as unseen_weights
+from paramid.methods.piecewise.evidence import Evidence
+from paramid.methods.piecewise.first_layer import first_layer
+from paramid.methods.piecewise.line_kinks import EPS, Array, Flags, Lines, Values
+from paramid.methods.piecewise.membership import Membership
+from paramid.methods.piecewise.polish import Weights
+from paramid.methods.piecewise.stack import Rows, Stack
+
+BATCH, START = 3, 8  # lines at once; values a line to begin with, and two more a neuron
+AIMED_START, AIMED_REACH, AIMED = 6, 1.0, 6  # of short lines, and how many batches of them
+EXPLAINED = 1e-5  # of a point's size: a kink so near to a known plane is of it
+MISORIENTED = 0.05  # of the pieces
+AIM, UNSEEN, LATE, LATE_UNSEEN = 0.3, 0.12, 24, 0.3  # share of unseen weights that lines are aimed at; that may remain
+SETTLED = 12  # lines after which a neuron without a kink has none
+EXACT = 1e5 * EPS  # of G: what the certificate allows
+ROUGHLY = 1e-4  # of G: a network that is farther off before its polish is wrong there
+SPARE = 20
+SEARCHED, LOOKED_AT = 2000, 30_000  # inputs at which a network without some neurons is looked at, among so many
+SURELY = 6  # hits of a row that needs no more questions
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """What was told of a network."""
+
+    inputs: int
+    widths: tuple[int, ...]
+    outputs: int
+
+    @property
+    def parameters(self) -> int:
+        """Of the network."""
+        sizes = (self.inputs, *self.widths, self.outputs)
+        return sum((below + 1) * above for below, above in pairwise(sizes))
+
+
+class Reading(NamedTuple):
+    """How far the lines so far go: oriented layers, the rows above them, and the network, or why there is none."""
+
+    stack: Stack
+    rows: Rows | None = None
+    why: str = ""
+    net: Weights | None = None
+    unseen: Flags | None = None  # which parameters were never seen
+
+
+@dataclass
+class Search:
+    """One function, what lines have shown of it, and what that is read as."""
+
+    f: Values
+    sizes: Sizes
+    reach: float
+    source: np.random.Generator
+    reading: Reading = field(init=False)
+    seen: Evidence = field(init=False)
+    is_neuron: Membership = field(init=False)
+    random: int = 0  # lines at random so far
+    aimed: int = 0  # batches of lines at weights that were not seen
+    beside: int = 0  # and near kinks that puzzle
+    disproofs: Lines | None = None  # lines from inputs where a network that was found is wrong
+    asked: tuple[Array, Array] | None = None  # points and values of polishes so far
+
+    def __post_init__(self) -> None:
+        self.reading = Reading(Stack(self.sizes.inputs))
+        self.seen = self.walked(self.at_random(), None)
+        self.is_neuron = Membership(self.f, self.seen.precision.size, self.source)
+        self.reading = self.read()
+
+    def at_random(self) -> Lines:
+        """The next batch."""
+        self.random += BATCH
+        return evidence.through(BATCH, self.sizes.inputs, self.source)
+
+    def more(self, most: int) -> bool:
+        """Another batch of lines, aimed ones where they help, until there were `most` at random."""
+        lines = self.aims()
+        if lines is None and self.random >= most:
+            return False
+        aimed = lines is not None
+        self.seen = self.seen.joined(self.walked(self.at_random() if lines is None else lines, self.seen, aimed=aimed))
+        self.reading = self.read()
+        return True
+
+    def aims(self) -> Lines | None:
+        """Aimed lines, if there are any: from disproofs, at weights not seen, near puzzling kinks."""
+        if (lines := self.disproofs) is not None:
+            self.disproofs = None
+        elif self.aimed < AIMED and (lines := self.at_unseen()) is not None:
+            self.aimed += 1
+        elif self.beside < self.random // BATCH - 2 and (lines := self.at_puzzling()) is not None:
+            self.beside += 1
+        return lines
+
+    def walked(self, lines: Lines, seen: Evidence | None, *, aimed: bool = False) -> Evidence:
+        """What lines show."""
+        return evidence.gather(
+            self.f,
+            lines,
+            known=(self.reading.stack, self.reading.rows),
+            reach=AIMED_REACH if aimed else self.reach,
+            start=AIMED_START if aimed else START + 2 * sum(self.sizes.widths),
+            source=self.source,
+            precision=None if seen is None else seen.precision,
+        )
+
+    def at_unseen(self) -> Lines | None:
+        """Lines aimed at weights that were not seen, of the first layer that has some."""
+        stack, rows = self.reading.stack, self.reading.rows
+        layers = (*stack.layers, *(() if rows is None else (rows,)))
+        for depth, layer in enumerate(layers):
+            share = float((~layer.seen).mean()) if len(layer.b) else 0.0
+            whole = len(layer.b) == self.sizes.widths[depth] or self.random >= SETTLED
+            if share and whole:
+                below = Stack(stack.inputs, stack.layers[:depth])
+                return None if share > AIM else aimed_lines.unseen(below, layer, self.seen.kinks, self.source)
+        return None
+
+    def at_puzzling(self) -> Lines | None:
+        """Lines near kinks that no row explains, or one of which much is not seen."""
+        stack, rows, kinks = self.reading.stack, self.reading.rows, self.seen.kinks
+        if rows is None or not stack.layers or not self.reading.why:
+            return None
+        known = rows.at(rows.seen.mean(1) > 1 - AIM)
+        explained = np.isfinite(stacks.normals(stack, known, kinks.x)[:, 0])
+        which = np.flatnonzero(self.seen.telling() & ~explained)
+        if not len(which):
+            return None
+        return aimed_lines.beside(kinks.at(self.source.permutation(which)[: 2 * BATCH]), self.source)
+
+    def read(self) -> Reading:
+        """Everything but the last polish, from what is at hand."""
+        stack, seen, last = Stack(self.sizes.inputs), self.seen, len(self.sizes.widths) - 1
+        left = np.ones(len(seen.kinks.b), bool)
+        for depth, width in enumerate(self.sizes.widths):
+            if depth:
+                rows, why = self.next_layer(stack, width, left, last=depth == last)
+            else:
+                rows, why = first_layer(width, seen, self.random, self.is_neuron)
+            if why:
+                return Reading(stack, rows, why)
+            near = stack.rows(rows, seen.kinks.x)
+            left &= (np.abs(near.q) > EXPLAINED * stacks.size(seen.kinks.x)[:, None] * near.length).all(1)
+            if depth < last:
+                found = orientation.oriented(stack, rows, seen.pieces, self.source)
+                if found.misfit > MISORIENTED:
+                    return Reading(
+                        stack, rows, f"which way layer {depth + 1} looks misfits {found.misfit:.0%} of gradients"
+                    )
+                stack = stack.with_layer(rows.turned(found.signs))
+        try:
+            return self.finished(stack, rows)
+        except GiveUp as error:
+            return Reading(stack, rows, str(error))
+
+    def finished(self, stack: Stack, rows: Rows) -> Reading:
+        """With the output layer."""
+        missing = self.sizes.widths[-1] - len(rows.b)
+        top = last_layer.top(self.f, stack, rows, self.seen, missing, self.source)
+        layers = (*stack.layers, top.rows)
+        net = Weights((*(layer.w for layer in layers), top.w), (*(layer.b for layer in layers), top.b))
+        never = [np.concatenate([(~layer.seen).ravel(), np.zeros(len(layer.b), bool)]) for layer in layers]
+        unseen = np.concatenate([*never, np.zeros(top.w.size + top.b.size, bool)])
+        return Reading(stack, rows, "", net, unseen)
+
+    def next_layer(self, stack: Stack, width: int, left: Flags, *, last: bool) -> tuple[Rows, str]:
+        """The rows of the layer above, and what is wrong with them."""
+        seen, layer = self.seen, len(stack.layers) + 1
+        use = np.flatnonzero(left & seen.telling() & ~stack.local(seen.kinks.x).vague)
+        kinks = seen.kinks.at(use)
+        found = partial_rows.groups(partial_rows.partial_rows(stack, kinks))[: 4 * width + 10]
+        if (stack.local(kinks.x).active.sum(1) > self.sizes.inputs).any():
+            found = partial_rows.merged([partial_rows.extended(stack, group, kinks) for group in found])
+        rows = self.neurons(stack, partial_rows.as_rows(found, stack.width), width, last=last)
+        if len(rows.b) < width and not (last and self.nothing_left(stack, rows, left)):
+            return rows, f"{len(rows.b)} of layer {layer}'s {width} neurons are found"
+        share = float((~rows.seen).mean()) if rows.seen.size else 0.0
+        if share > (LATE_UNSEEN if last and self.random >= LATE else UNSEEN):
+            return rows, f"{(~rows.seen).sum()} weights of layer {layer} are not seen"
+        return rows, ""
+
+    def neurons(self, stack: Stack, rows: Rows, width: int, *, last: bool) -> Rows:
+        """Those of the candidates that are neurons, at most `width`, the most supported first."""
+        support = membership.support(stack, rows, self.seen)
+        may = np.flatnonzero((support.hits >= (1 if last else 2)) & (support.share >= 0.5))
+        may = may[np.argsort(-(support.hits * support.share**2)[may], kind="stable")]
+        kept: list[int] = []
+        asked = 0
+        free = np.ones(len(support.on), bool)
+        for row in may:
+            if len(kept) == width or asked > 2 * width:
+                break
+            if not (support.on[:, row] & free).any():
+                continue  # a part of a row that is kept
+            if support.hits[row] >= SURELY and not support.misses[row] and len(may) <= width:
+                hits, points = SURELY, SURELY
+            else:
+                hits, points = self.is_neuron(stack, rows.at(np.array([row])))
+                asked += 1
+            if 2 * hits >= points and (points >= 2 or (last and len(may) <= width)):
+                kept.append(int(row))
+                free &= ~support.on[:, row]
+        return rows.at(np.array(kept, dtype=np.intp))
+
+    def nothing_left(self, stack: Stack, rows: Rows, left: Flags) -> bool:
+        """Whether, after enough lines, the rows explain every kink: then neurons are missing that have none."""
+        if self.random < SETTLED or not len(rows.b):
+            return False
+        z = stack.rows(rows, self.seen.kinks.x)
+        near = (np.abs(z.q) < EXPLAINED * stacks.size(self.seen.kinks.x)[:, None] * z.length).any(1)
+        left = left & self.seen.kinks.good
+        clear = ~np.any(z.vague, axis=1)
+        return not (left & clear & ~near).any() and 2 * int((left & near).sum()) > int(left.sum())
+
+    def network(self) -> Weights | None:
+        """What was read, to rounding, if a fresh look certifies it."""
+        guess, unseen, size = self.reading.net, self.reading.unseen, self.seen.precision.size
+        if guess is None or unseen is None:
+            return None
+        bound = EXACT * max(1.0, size)
+        if unseen.any():
+            guess = unseen_weights.filled(self.f, guess, unseen, size, self.source)
+        if self.asked is not None and self.differs(guess, *self.asked, ROUGHLY * size):
+            return None
+        self.asked = x, values = self.with_values(
+            polish.telling(guess, self.source, 0 if self.asked else self.sizes.parameters + SPARE)[0]
+        )
+        x, values = np.concatenate([self.seen.pieces.x, x]), np.concatenate([self.seen.pieces.f, values])
+        if self.differs(guess, x, values, ROUGHLY * size):
+            return None
+        found = polish.certified(self.f, guess, x, values, bound, self.source)
+        self.asked = found.x[len(self.seen.pieces.x) :], found.values[len(self.seen.pieces.x) :]
+        if found.net is None:
+            self.reading = self.reading._replace(why="what was read does not fit all values")
+        elif self.reading.rows is None or len(self.reading.rows.b) < self.sizes.widths[-1]:
+            x = self.suspicious()
+            return None if self.differs(found.net, x, self.f(x), bound) else found.net
+        return found.net
+
+    def with_values(self, x: Array) -> tuple[Array, Array]:
+        """Points with values, and those of earlier polishes."""
+        values = self.f(x)
+        if self.asked is None:
+            return x, values
+        return np.concatenate([self.asked[0], x]), np.concatenate([self.asked[1], values])
+
+    def suspicious(self) -> Array:
+        """Inputs at which a network of fewer kinks than were told might be wrong."""
+        near = self.source.standard_normal((LOOKED_AT, self.sizes.inputs))
+        far = membership.scattered(LOOKED_AT, self.sizes.inputs, self.source)
+        parts = [extremes(self.reading.stack, pool, SEARCHED, self.source) for pool in (near, far)]
+        return np.concatenate([*parts, near[: 4 * SEARCHED], far[:SEARCHED]])
+
+    def differs(self, net: Weights, x: Array, values: Array, bound: float) -> bool:
+        """Whether a network is wrong at a few points; then the next lines go from there to where it is right."""
+        wrong = np.abs(net(x) - values).max(1) > bound * stacks.size(x)
+        if not 0 < wrong.sum() < len(x) / 2:
+            return False
+        here, right = self.source.permutation(x[wrong])[:BATCH], x[~wrong]
+        nearest = np.linalg.norm(here[:, None] - right, axis=2).argmin(1)
+        self.disproofs = Lines(here, right[nearest] - here)
+        self.reading = self.reading._replace(why="what was read is wrong at some inputs")
+        return True
+
+
+def extremes(stack: Stack, x: Array, count: int, source: np.random.Generator) -> Array:
+    """Of many points those where h is extreme in some direction: there neurons switch that hardly ever do."""
+    h = stack(x)
+    towards = source.standard_normal((count, h.shape[1])) / np.maximum(h.std(0), stacks.FLAT)
+    parts = [(h @ part.T).argmax(0) for part in np.array_split(towards, 1 + count // 100)]
+    return x[np.unique(np.concatenate(parts))]

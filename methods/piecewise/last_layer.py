@@ -1,0 +1,191 @@
+"""Above the last hidden layer f is linear: what its neurons send on, which way they look, and the rest.
+
+With c_l the jump of f's gradient over a kink of row l by the length of ∇q_l,
+
+    (1)  f - Σ_l c_l max(0, q_l) = ⟨λ, h⟩ + const,   λ = -Σ_l σ_l c_l ρ_l,   σ_l = 1 for a mirrored neuron,
+
+as c max(0, q) = c max(0, -q) + c q: `facing` tells σ as for one hidden layer. c is read from kinks, not from (1): of a
+neuron that rarely switches few pieces tell.
+
+A neuron that never switches has no kink. If it is dead, nothing is missing; if it is always active it adds to λ what no
+σ explains, and as many neurons as λ's rest has ranks take its place, with a bias that keeps them active: the function
+is the same. Then σ is not determined by values; the one for which such a neuron is active most easily is taken.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+
+from paramid import GiveUp
+from paramid.methods.piecewise import facing, membership
+from paramid.methods.piecewise import stack as stacks
+from paramid.methods.piecewise.evidence import Evidence
+from paramid.methods.piecewise.line_kinks import Array, Flags, Values
+from paramid.methods.piecewise.planes import Gradients
+from paramid.methods.piecewise.stack import Rows, Stack
+
+ON_PLANE = 1e-7
+WHOLE = 1e-2  # a σ nearer to a whole number is one
+NOTHING = 1e-6  # of λ
+RANK = 1e-12
+ENOUGH, LOOKED_AT = 2, 4000  # values for each unknown of (1); points among which clear ones are looked for
+SETTLING = 10  # reweighted least squares
+ALL = 10  # neurons: all choices of σ are looked at
+ALWAYS = 4.0  # times the least value of a neuron that takes an always active one's place: its bias
+
+
+class Top(NamedTuple):
+    """The last hidden layer, oriented, and the output layer, (outputs, neurons) and (outputs,)."""
+
+    rows: Rows
+    w: Array
+    b: Array
+
+
+def top(f: Values, stack: Stack, rows: Rows, seen: Evidence, missing: int, source: np.random.Generator) -> Top:
+    """(1), with at most `missing` neurons that never switch."""
+    rows = rows.turned(resting(stack, rows, seen.pieces))
+    sends = jumps(stack, rows, seen)
+    x, values = enough(f, stack, rows, seen.pieces, source)
+    linear, constant, h = rest(stack, rows, sends, x, values)
+    felt = h.max(0) > 0
+    sigma = mirrored(rows, sends, linear, h, felt, missing)
+    bypass = rest_of(rows, sends, linear, sigma) * felt[:, None]
+    found = Top(rows.turned(np.where(sigma == 1, -1.0, 1.0)), sends.T, constant + (sigma * rows.b) @ sends)
+    if missing and np.abs(bypass).max() > NOTHING * np.abs(linear).max():
+        found = with_always_active(found, bypass, h, missing)
+    return found
+
+
+def resting(stack: Stack, rows: Rows, pieces: Gradients) -> Array:
+    """Signs that make q < 0 on most pieces, for rows with unseen entries; where these matter they are at rest then."""
+    z = stack.rows(rows, pieces.x)
+    side = (np.sign(z.q) * ~z.vague).sum(0)
+    return np.where(~rows.seen.all(1) & (side > 0), -1.0, 1.0)
+
+
+def jumps(stack: Stack, rows: Rows, seen: Evidence) -> Array:
+    """What every row sends on, c of (1) (rows, outputs), from its best kink."""
+    kinks = seen.kinks
+    z = stack.rows(rows, kinks.x)
+    on = np.abs(z.q) < ON_PLANE * stacks.size(kinks.x)[:, None] * z.length
+    sends = np.zeros((len(rows.b), kinks.alpha.shape[1]))
+    for row in range(len(rows.b)):
+        of_it = np.flatnonzero(on[:, row] & kinks.good)
+        clear = of_it[~z.vague[of_it, row]]
+        if not len(of_it):
+            raise GiveUp(f"no kink tells what neuron {row} of the last hidden layer sends on")
+        of_it = clear if len(clear) else of_it
+        best = of_it[np.argmin(kinks.unsure[of_it])]
+        sends[row] = kinks.alpha[best] / z.length[best, row]
+    return sends
+
+
+def enough(f: Values, stack: Stack, rows: Rows, pieces: Gradients, source: np.random.Generator) -> tuple[Array, Array]:
+    """Points and values: pieces, and where these are few, further ones."""
+    clear = ~stack.local(pieces.x).vague
+    x, values = pieces.x[clear], pieces.f[clear]
+    lacking = ENOUGH * (len(rows.b) + stack.width + 1) - int((~stack.rows(rows, x).vague.any(1)).sum())
+    if lacking > 0:
+        more = membership.scattered(LOOKED_AT, stack.inputs, source)
+        vague = stack.rows(rows, more).vague.sum(1)
+        more = more[np.argsort(vague, kind="stable")[:lacking]]
+        x, values = np.concatenate([x, more]), np.concatenate([values, f(more)])
+    return x, values
+
+
+def rest(stack: Stack, rows: Rows, sends: Array, x: Array, values: Array) -> tuple[Array, Array, Array]:
+    """λ (below, outputs) and the constant of (1), and h where it holds.
+
+    Rows are taken to be at rest where an unseen entry matters; where they are not (1) is off, and those points are left
+    out, which the least sum of absolute differences finds.
+    """
+    h, weight, z = stack(x), 1 / stacks.size(x)[:, None], stack.rows(rows, x)
+    left = (values - np.where(z.vague, 0, np.maximum(z.q, 0)) @ sends) * weight
+    matrix = np.hstack([h, np.ones((len(h), 1))]) * weight
+    length = np.linalg.norm(matrix, axis=0)
+    matrix = matrix / np.where(length > 0, length, 1)
+    trust = np.ones(len(x))
+    for _ in range(SETTLING if z.vague.any() else 1):
+        found = np.linalg.lstsq(matrix * trust[:, None], left * trust[:, None], rcond=RANK)[0]
+        off = np.abs(left - matrix @ found).max(1)
+        trust = 1 / np.sqrt(np.maximum(off, NOTHING))
+    right = off < 10 * max(NOTHING, float(np.median(off)))
+    found = np.linalg.lstsq(matrix[right], left[right], rcond=RANK)[0]
+    found = found / np.where(length > 0, length, 1)[:, None]
+    return found[:-1], found[-1], h[right]
+
+
+def rest_of(rows: Rows, sends: Array, linear: Array, sigma: Array) -> Array:
+    """What σ leaves of λ, (below, outputs)."""
+    return np.asarray(linear + (rows.w.T * sigma) @ sends, dtype=np.float64)
+
+
+def mirrored(rows: Rows, sends: Array, linear: Array, h: Array, felt: Flags, missing: int) -> Array:
+    """The σ of (1), where h is felt; where neurons may be missing that leave a rest, the likeliest.
+
+    Rows with unseen entries are taken to be turned rightly; if that does not come out whole, their columns are not
+    used.
+    """
+    why = "which way the last hidden layer's neurons look does not come out whole"
+    for columns in dict.fromkeys((tuple(felt), tuple(felt & rows.seen.all(0)))):
+        use = np.array(columns)
+        equations = -(sends.T[:, None] * rows.w.T[None, use]).reshape(-1, len(rows.b))
+        try:
+            sigma = facing.mirrored(equations, linear[use].T.ravel(), 0.0)
+        except GiveUp as error:
+            why = str(error)
+            continue
+        whole = np.clip(np.rint(sigma), 0, 1)
+        turned = (whole == 1) & ~(rows.seen | ~use).all(1)
+        if np.abs(sigma - whole).max(initial=0) < WHOLE and not turned.any():
+            return whole
+    if not missing:
+        raise GiveUp(why)
+    return likeliest(Rows(rows.w[:, use], rows.b, rows.seen[:, use]), sends, linear[use], h[:, use])
+
+
+def likeliest(rows: Rows, sends: Array, linear: Array, h: Array) -> Array:
+    """The σ that leave what a single neuron sends on that needs the least bias to be active at all h.
+
+    From the shortest rest on, one σ at a time is turned while that helps; with few neurons from all choices.
+    """
+    m = len(rows.b)
+    if m <= ALL:
+        every = np.array(list(product((0.0, 1.0), repeat=m)))
+        return every[np.argmin([needed(rest_of(rows, sends, linear, sigma), h) for sigma in every])]
+    equations = -(sends.T[:, None] * rows.w.T[None]).reshape(-1, m)
+    sigma = np.clip(np.rint(np.linalg.lstsq(equations, linear.T.ravel(), rcond=RANK)[0]), 0, 1)
+    least = needed(rest_of(rows, sends, linear, sigma), h)
+    while True:
+        trials = np.abs(sigma - np.eye(m))
+        each = [needed(rest_of(rows, sends, linear, trial), h) for trial in trials]
+        if min(each) >= least:
+            return sigma
+        sigma, least = trials[int(np.argmin(each))], min(each)
+
+
+def needed(bypass: Array, h: Array) -> float:
+    """The bias that a neuron needs to be active at all h, in its typical values, and by how much one is too few."""
+    u, sizes, _ = np.linalg.svd(bypass, full_matrices=False)
+    z = h @ u[:, 0]
+    least = max(0.0, min(-z.min(), z.max())) / max(float(np.abs(z).mean()), RANK)
+    return least + float(sizes[1:].sum()) / max(float(sizes[0]) * RANK, RANK)
+
+
+def with_always_active(found: Top, bypass: Array, h: Array, missing: int) -> Top:
+    """The bypass (below, outputs) as neurons that are active at all h."""
+    u, sizes, v = np.linalg.svd(bypass, full_matrices=False)
+    rank = int((sizes > NOTHING * sizes[0]).sum())
+    if rank > missing:
+        raise GiveUp(f"{missing} neurons never switch; what is left takes {rank}")
+    z = h @ u[:, :rank]
+    towards = np.where(-z.min(0) <= z.max(0), 1.0, -1.0)
+    w, sends = (u[:, :rank] * towards).T, (sizes[:rank, None] * v[:rank]).T * towards
+    b = ALWAYS * np.maximum(1.0, -(z * towards).min(0))
+    rows = found.rows
+    together = Rows(np.vstack([rows.w, w]), np.append(rows.b, b), np.vstack([rows.seen, np.ones_like(w, bool)]))
+    return Top(together, np.hstack([found.w, sends]), found.b - sends @ b)

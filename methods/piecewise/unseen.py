@@ -1,0 +1,57 @@
+"""Weights that no kink has shown: few unknowns, fitted alone on points that feel them, until fresh ones agree.
+
+A weight that makes its neuron inactive wherever both could be active is felt nowhere: then any value that low will do,
+and points where a higher one would be felt tell that it is low.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from paramid.methods.piecewise import membership, polish
+from paramid.methods.piecewise import stack as stacks
+from paramid.methods.piecewise.line_kinks import Array, Flags, Places, Values
+from paramid.methods.piecewise.polish import Weights
+
+POOL, GUESSES, EACH = 2000, 4, 5  # points looked at; weights guessed; points kept for each weight and guess
+ROUNDS, RESTARTS, DAMPING = 12, 10, 1e-3
+ENOUGH = 1e-7  # of G: what the rest of the network, before its polish, may be off
+
+
+def filled(f: Values, net: Weights, unseen: Flags, size: float, source: np.random.Generator) -> Weights:
+    """The network with its unseen weights fitted, as far as they are felt."""
+    at = np.flatnonzero(unseen)
+    spread = 1.5 * float(np.median([np.abs(w).mean() for w in net.w[1:-1]]))
+    vector = net.vector()
+    guesses = [net.like(with_weights(vector, at, spread, source)) for _ in range(GUESSES)]
+    x = np.concatenate([felt(guess, at, source) for guess in guesses])
+    values = f(x) if len(x) else np.zeros((0, len(net.b[-1])))
+    for _ in range(ROUNDS):
+        for restart in range(RESTARTS):
+            start = net if not restart else net.like(with_weights(vector, at, spread, source))
+            found = polish.fitted(start, x, values, unseen, DAMPING)
+            if polish.off(found, x, values) < polish.off(net, x, values):
+                net = found
+            if polish.off(net, x, values) < ENOUGH * size:
+                break
+        fresh = felt(net, at, source)
+        told = f(fresh) if len(fresh) else values[:0]
+        if polish.off(net, fresh, told) < ENOUGH * size:
+            break
+        x, values = np.concatenate([x, fresh]), np.concatenate([values, told])
+    return net
+
+
+def with_weights(vector: Array, at: Places, spread: float, source: np.random.Generator) -> Array:
+    """Parameters with others there, at random."""
+    vector = vector.copy()
+    vector[at] = spread * source.standard_normal(len(at))
+    return vector
+
+
+def felt(net: Weights, at: Places, source: np.random.Generator) -> Array:
+    """Points where those weights of the network are felt most."""
+    x = membership.scattered(POOL, net.w[0].shape[1], source)
+    slope = np.abs(polish.jacobian(net, x)[1][:, :, at]).max(1) / stacks.size(x)[:, None]
+    best = np.argsort(-slope, axis=0)[:EACH]
+    return x[np.unique(best[np.take_along_axis(slope, best, 0) > 0])]
