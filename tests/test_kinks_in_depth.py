@@ -226,7 +226,8 @@ def test_unseen_weights_are_fitted_alone() -> None:
     at = np.zeros(len(net.vector()), bool)
     at[[35 + 2, 35 + 11]] = True  # two weights of the second layer
     without = net.like(np.where(at, 0, net.vector()))
-    found = unseen.filled(net, without, at, 1.0, source)
+    x = source.standard_normal((50, 6))
+    found = unseen.filled(net, without, at, (x, net(x)), 1.0, source)
     np.testing.assert_allclose(found.vector(), net.vector(), atol=1e-9)
 
 

@@ -33,13 +33,14 @@ from paramid.methods.piecewise.stack import Rows, Stack
 BATCH, START = 3, 8  # lines at once; values a line to begin with, and two more a neuron
 AIMED_START, AIMED_REACH, AIMED = 6, 1.0, 6  # of short lines, and how many batches of them
 EXPLAINED = 1e-5  # of a point's size: a kink so near to a known plane is of it
-MISORIENTED = 0.05  # of the pieces
+TELLING, MISORIENTED = 2, 0.05  # pieces for each neuron; share of them
 AIM, UNSEEN, LATE, LATE_UNSEEN = 0.3, 0.12, 24, 0.3  # share of unseen weights that lines are aimed at; that may remain
 SETTLED = 12  # lines after which a neuron without a kink has none
 EXACT = 1e5 * EPS  # of G: what the certificate allows
 ROUGHLY = 1e-4  # of G: a network that is farther off before its polish is wrong there
 SPARE = 20
-SEARCHED, LOOKED_AT = 2000, 30_000  # inputs at which a network without some neurons is looked at, among so many
+DISPROOFS = 2  # batches of lines to where a network was wrong, for every batch at random
+SEARCHED, LOOKED_AT, LOOKS = 2000, 30_000, 8  # inputs at which a network is looked at closely, among how many, in parts
 SURELY = 6  # hits of a row that needs no more questions
 
 
@@ -64,6 +65,7 @@ class Reading(NamedTuple):
     stack: Stack
     rows: Rows | None = None
     why: str = ""
+    guess: Stack | None = None  # with a layer that few gradients tell the orientation of
     net: Weights | None = None
     unseen: Flags | None = None  # which parameters were never seen
 
@@ -82,7 +84,10 @@ class Search:
     random: int = 0  # lines at random so far
     aimed: int = 0  # batches of lines at weights that were not seen
     beside: int = 0  # and near kinks that puzzle
+    sparse: int = 0  # lines where few neurons are active
     disproofs: Lines | None = None  # lines from inputs where a network that was found is wrong
+    disproved: int = 0  # how often such lines were walked
+    looked_at: tuple[Array, Array] | None = None  # inputs at which networks were looked at closely, with values
     asked: tuple[Array, Array] | None = None  # points and values of polishes so far
 
     def __post_init__(self) -> None:
@@ -108,8 +113,14 @@ class Search:
 
     def aims(self) -> Lines | None:
         """Aimed lines, if there are any: from disproofs, at weights not seen, near puzzling kinks."""
-        if (lines := self.disproofs) is not None:
-            self.disproofs = None
+        lines, self.disproofs = self.disproofs, None
+        if lines is not None and self.disproved < DISPROOFS * self.random // BATCH:
+            self.disproved += 1
+            return lines
+        lines = None
+        if (stack := self.wide()) is not None and self.sparse < self.random:
+            lines = aimed_lines.sparse(stack, 2 * BATCH, self.source)
+            self.sparse += BATCH
         elif self.aimed < AIMED and (lines := self.at_unseen()) is not None:
             self.aimed += 1
         elif self.beside < self.random // BATCH - 2 and (lines := self.at_puzzling()) is not None:
@@ -126,7 +137,13 @@ class Search:
             start=AIMED_START if aimed else START + 2 * sum(self.sizes.widths),
             source=self.source,
             precision=None if seen is None else seen.precision,
+            aimed=aimed,
         )
+
+    def wide(self) -> Stack | None:
+        """The layers up to one that is wider than the inputs, where something above it is lacking."""
+        stack = self.reading.guess or self.reading.stack
+        return stack if self.reading.why and stack.layers and stack.width > stack.inputs else None
 
     def at_unseen(self) -> Lines | None:
         """Lines aimed at weights that were not seen, of the first layer that has some."""
@@ -167,6 +184,11 @@ class Search:
             left &= (np.abs(near.q) > EXPLAINED * stacks.size(seen.kinks.x)[:, None] * near.length).all(1)
             if depth < last:
                 found = orientation.oriented(stack, rows, seen.pieces, self.source)
+                if found.telling < TELLING * len(rows.b):
+                    guess = stack.with_layer(rows.turned(found.signs))
+                    return Reading(
+                        stack, rows, f"{found.telling} gradients tell which way layer {depth + 1} looks", guess
+                    )
                 if found.misfit > MISORIENTED:
                     return Reading(
                         stack, rows, f"which way layer {depth + 1} looks misfits {found.misfit:.0%} of gradients"
@@ -185,7 +207,7 @@ class Search:
         net = Weights((*(layer.w for layer in layers), top.w), (*(layer.b for layer in layers), top.b))
         never = [np.concatenate([(~layer.seen).ravel(), np.zeros(len(layer.b), bool)]) for layer in layers]
         unseen = np.concatenate([*never, np.zeros(top.w.size + top.b.size, bool)])
-        return Reading(stack, rows, "", net, unseen)
+        return Reading(stack, rows, net=net, unseen=unseen)
 
     def next_layer(self, stack: Stack, width: int, left: Flags, *, last: bool) -> tuple[Rows, str]:
         """The rows of the layer above, and what is wrong with them."""
@@ -194,7 +216,7 @@ class Search:
         kinks = seen.kinks.at(use)
         found = partial_rows.groups(partial_rows.partial_rows(stack, kinks))[: 4 * width + 10]
         if (stack.local(kinks.x).active.sum(1) > self.sizes.inputs).any():
-            found = partial_rows.merged([partial_rows.extended(stack, group, kinks) for group in found])
+            found = partial_rows.completed(stack, found, kinks)
         rows = self.neurons(stack, partial_rows.as_rows(found, stack.width), width, last=last)
         if len(rows.b) < width and not (last and self.nothing_left(stack, rows, left)):
             return rows, f"{len(rows.b)} of layer {layer}'s {width} neurons are found"
@@ -243,13 +265,13 @@ class Search:
             return None
         bound = EXACT * max(1.0, size)
         if unseen.any():
-            guess = unseen_weights.filled(self.f, guess, unseen, size, self.source)
+            guess = unseen_weights.filled(self.f, guess, unseen, self.told(), size, self.source)
         if self.asked is not None and self.differs(guess, *self.asked, ROUGHLY * size):
             return None
-        self.asked = x, values = self.with_values(
+        self.asked = self.with_values(
             polish.telling(guess, self.source, 0 if self.asked else self.sizes.parameters + SPARE)[0]
         )
-        x, values = np.concatenate([self.seen.pieces.x, x]), np.concatenate([self.seen.pieces.f, values])
+        x, values = self.told()
         if self.differs(guess, x, values, ROUGHLY * size):
             return None
         found = polish.certified(self.f, guess, x, values, bound, self.source)
@@ -257,9 +279,25 @@ class Search:
         if found.net is None:
             self.reading = self.reading._replace(why="what was read does not fit all values")
         elif self.reading.rows is None or len(self.reading.rows.b) < self.sizes.widths[-1]:
-            x = self.suspicious()
-            return None if self.differs(found.net, x, self.f(x), bound) else found.net
+            return found.net if self.survives(found.net, bound) else None
         return found.net
+
+    def survives(self, net: Weights, bound: float) -> bool:
+        """Whether a network of fewer kinks than were told is right wherever it might well be wrong."""
+        if self.looked_at is not None and self.differs(net, *self.looked_at, bound):
+            return False
+        for x in np.array_split(self.source.permutation(self.suspicious()), LOOKS):
+            self.looked_at = x, self.f(x)
+            if self.differs(net, *self.looked_at, bound):
+                return False
+        return True
+
+    def told(self) -> tuple[Array, Array]:
+        """All points whose values are known, but those of lines, with them."""
+        x, values = self.seen.pieces[:2]
+        if self.asked is None:
+            return x, values
+        return np.concatenate([x, self.asked[0]]), np.concatenate([values, self.asked[1]])
 
     def with_values(self, x: Array) -> tuple[Array, Array]:
         """Points with values, and those of earlier polishes."""

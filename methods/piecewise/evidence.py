@@ -19,6 +19,7 @@ class Evidence(NamedTuple):
 
     kinks: Planes
     line: Places  # of every kink
+    far: Flags  # whether that line was drawn at random
     before: Places  # kink k lies between the pieces before[k] and before[k] + 1
     pieces: Gradients
     lines: int
@@ -29,6 +30,7 @@ class Evidence(NamedTuple):
         return Evidence(
             self.kinks.joined(other.kinks),
             np.concatenate([self.line, other.line + self.lines]),
+            np.concatenate([self.far, other.far]),
             np.concatenate([self.before, other.before + len(self.pieces.x)]),
             self.pieces.joined(other.pieces),
             self.lines + other.lines,
@@ -49,13 +51,15 @@ def gather(
     start: int,
     source: np.random.Generator,
     precision: Precision | None,
+    aimed: bool = False,
 ) -> Evidence:
     """Walk along lines; pieces that are linked by planes known already are asked for one gradient."""
     walk = line_kinks.walk(f, lines, reach=reach, start=start, source=source, precision=precision)
     normals = None if known is None else stack.normals(*known, walk.points)
     along = planes.gradients(f, walk, normals)
     found = planes.planes(walk, along)
-    return Evidence(found, walk.pieces.line[walk.after], walk.after, along, len(lines.origin), walk.precision)
+    far = np.full(len(found.b), not aimed)
+    return Evidence(found, walk.pieces.line[walk.after], far, walk.after, along, len(lines.origin), walk.precision)
 
 
 def through(count: int, inputs: int, source: np.random.Generator) -> Lines:

@@ -20,7 +20,7 @@ SELDOM = 0.25  # of the lines: a plane that is met on fewer is none
 
 
 def first_layer(width: int | None, seen: Evidence, lines: int, is_neuron: Membership) -> tuple[Rows, str]:
-    """The planes met most often on so many lines at random and others; what is wrong with them, if anything is."""
+    """The planes met most often on so many lines at random; what is wrong with them, if anything is."""
     best, counts = planes_met(seen)
     order = np.argsort(-counts, kind="stable")
     best, counts = best[order], counts[order]
@@ -53,7 +53,7 @@ def sure(width: int | None, rows: Rows, counts: Places, lines: int, is_neuron: M
 
 
 def planes_met(seen: Evidence) -> tuple[Places, Places]:
-    """The best kink of every plane, and the number of lines that it is met on."""
+    """The best kink of every plane, and the number of lines drawn at random that it is met on."""
     use = np.flatnonzero(seen.telling())
     use = use[np.argsort(seen.kinks.unsure[use], kind="stable")]
     lifted = np.hstack([seen.kinks.n, seen.kinks.b[:, None]])[use]
@@ -65,7 +65,7 @@ def planes_met(seen: Evidence) -> tuple[Places, Places]:
             met = free & (sine(lifted, lifted[number]) < within)
             free &= ~met
             best.append(use[number])
-            counts.append(len(np.unique(seen.line[use[met]])))
+            counts.append(len(np.unique(seen.line[use[met & seen.far[use]]])))
     return np.array(best, dtype=np.intp), np.array(counts, dtype=np.intp)
 
 

@@ -14,7 +14,8 @@ which is exact for independent gradients; then single signs are turned while
     (3)  the number of telling pieces that have (1)
 
 grows: each wrong sign halves it. (The number of pieces without (1) is no measure: signs that make more neurons active
-leave fewer pieces that tell.) Restarts turn doubtful signs.
+leave fewer pieces that tell.) The climb begins where (2) says at first, where it says weighted by what it said, and at
+the opposite of either; restarts turn doubtful signs.
 
 Reference: (2) is the start of the neuron wiggle of Canales-Martínez et al., EUROCRYPT 2024.
 """
@@ -32,7 +33,8 @@ from paramid.methods.piecewise.stack import Rows, Stack
 MOST = 300  # telling pieces looked at
 MISFIT, EXACT = 1e-5, 1e-6  # of a gradient's length: what (1) may leave; what a gradient is to be known to
 RANK = 1e-9
-RESTARTS, SWEEPS = 12, 8
+READINGS, PLAIN, SETTLED = 50, 1e-6, 1e-3  # of (2): how often, what counts as dependent, and when it is settled
+RESTARTS, SWEEPS, DOUBTFUL = 12, 8, 0.1
 ENOUGH = 0.98  # of the telling pieces have (1): good enough to stop
 
 
@@ -56,13 +58,16 @@ class Pieces(NamedTuple):
 def oriented(stack: Stack, rows: Rows, pieces: Gradients, source: np.random.Generator) -> Oriented:
     """The signs s."""
     seen = looked_at(stack, rows, pieces, source)
-    start, doubt = read_off(seen)
-    best = Oriented(start, 0, 1.0)
+    readings = read_off(seen)
+    starts = [np.where(likely >= 0.5, 1.0, -1.0) for likely in readings]
+    starts += [-start for start in starts]
+    best = Oriented(starts[0], 0, 1.0)
     for restart in range(RESTARTS):
-        trial = start
-        if restart:
-            turned = source.random(len(start)) < 0.5 * np.exp(-3 * doubt / np.median(doubt + RANK))
-            trial = np.where(turned, -start, start)
+        trial = starts[restart % len(starts)]
+        if restart >= len(starts):
+            likely = readings[restart % len(readings)]
+            turning = np.maximum(np.minimum(likely, 1 - likely), DOUBTFUL)
+            trial = np.where(source.random(len(trial)) < turning, -trial, trial)
         found = climbed(seen, trial, source)
         if having(found) > having(best):
             best = found
@@ -93,13 +98,19 @@ def looked_at(stack: Stack, rows: Rows, pieces: Gradients, source: np.random.Gen
 
 
 def read_off(seen: Pieces) -> tuple[Array, Array]:
-    """(2), and how clear it is."""
-    psi = np.abs(seen.g @ np.linalg.pinv(seen.local, rcond=RANK)).sum(1)
-    psi = psi / np.maximum(psi.sum(1, keepdims=True), np.finfo(np.float64).tiny)
-    means = []
-    for side in (seen.side > 0, seen.side < 0):
-        means.append((psi * side).sum(0) / np.maximum(side.sum(0), 1))
-    return np.where(means[0] >= means[1], 1.0, -1.0), np.abs(means[0] - means[1]) / (means[0] + means[1] + 1e-300)
+    """How likely + is by (2): after rereading, and at first sight."""
+    likely, first = np.full(seen.side.shape[1], 0.5), None
+    for _ in range(READINGS):
+        weight = np.where(seen.side > 0, likely, 1 - likely) + RANK
+        scaled = seen.local * np.sqrt(weight)[:, :, None]
+        psi = np.square(seen.g @ np.linalg.pinv(scaled, rcond=PLAIN)).sum(1) * weight
+        psi /= np.maximum(psi.sum(1, keepdims=True), np.finfo(np.float64).tiny)
+        on, off = ((psi * side).sum(0) / np.maximum(side.sum(0), 1) for side in (seen.side > 0, seen.side < 0))
+        before, likely = likely, on / np.maximum(on + off, np.finfo(np.float64).tiny)
+        first = likely if first is None else first
+        if np.abs(likely - before).max() < SETTLED:
+            break
+    return likely, likely if first is None else first
 
 
 def climbed(seen: Pieces, signs: Array, source: np.random.Generator) -> Oriented:

@@ -13,6 +13,13 @@ and where |S| > D, against a row (ρ, β) of which only the entries S \\ K are m
     (3)  (n_k, b_k) and Σ_{j ∈ S ∩ K} ρ_j (A_j, a_j) + β (0, 1) are parallel outside span {(A_j, a_j) : j ∈ S \\ K},
 
 and then (1) tells those entries. A row grows from the kink that shows most.
+
+Where no kink of a neuron of the second layer has |S| ≤ D, two of them, next to each other, have planes
+
+    (4)  (n_2, b_2) ∝ (n_1, b_1) + Σ_{j ∈ S_2 \ S_1} ρ_j (w_j, b_j) - Σ_{j ∈ S_1 \ S_2} ρ_j (w_j, b_j)
+
+with the first layer's (w_j, b_j), which like (3) tells the entries of the few j that switch between them, until no more
+than D of S_1 are left.
 """
 
 from __future__ import annotations
@@ -155,11 +162,14 @@ def extended(stack: Stack, group: Group, kinks: Planes) -> Group:
     for _ in range(GROWTHS):
         missing = here.active & ~has[:-1]
         count = missing.sum(1)
-        shown = (here.active & has[:-1]).sum(1)
-        may = np.flatnonzero((count > 0) & (np.minimum(shown, inputs - count) >= OVERLAP))
+        common = (here.active & has[:-1]).sum(1)
+        may = np.flatnonzero((count > 0) & (np.minimum(common, inputs - count) >= OVERLAP))
         if not len(may):
             break
-        fits, weights = completed(lifted[may], plane[may], missing[may], row * has, kinks.unsure[may])
+        known = here.active[may] & has[:-1]
+        told = np.einsum("kw,kwd->kd", known * row[:-1], lifted[may])
+        told[:, -1] += row[-1]
+        fits, weights = shown(lifted[may], told, plane[may], missing[may], kinks.unsure[may])
         if not fits.any():
             break
         for k in np.flatnonzero(fits)[np.argsort(kinks.unsure[may][fits])]:
@@ -170,10 +180,52 @@ def extended(stack: Stack, group: Group, kinks: Planes) -> Group:
     return Group(row, has, np.unique(np.array(members, dtype=np.intp)))
 
 
-def completed(lifted: Array, plane: Array, missing: Flags, row: Array, unsure: Array) -> tuple[Flags, Array]:
-    """(3) for kinks: whether it holds, and the missing entries."""
-    told = np.einsum("w,kwd->kd", row[:-1], lifted)
-    told[:, -1] += row[-1]
+def completed(stack: Stack, found: list[Group], kinks: Planes) -> list[Group]:
+    """The groups grown by (3), and further ones by (4) from kinks that are of none that is whole."""
+    found = [extended(stack, group, kinks) for group in found]
+    if len(stack.layers) == 1:
+        free = np.ones(len(kinks.b), bool)
+        for group in found:
+            free[group.kinks] &= not group.has.all()
+        for first in range(len(kinks.b)):
+            if free[first] and (another := begun(stack, kinks, first)) is not None:
+                found.append(another)
+                free[another.kinks] = False
+    return merged(found)
+
+
+def begun(stack: Stack, kinks: Planes, first: int) -> Group | None:
+    """(4): a row of the second layer from one kink and those next to it, and those next to these."""
+    (layer,) = stack.layers
+    lifted, plane = np.hstack([layer.w, layer.b[:, None]]), np.hstack([kinks.n, kinks.b[:, None]])
+    active = stack.local(kinks.x).active
+    toggled, sign = active ^ active[first], np.where(active, 1.0, -1.0)
+    row, has, members = np.zeros(len(lifted)), np.zeros(len(lifted), bool), np.arange(len(active)) == first
+    for _ in range(len(lifted)):
+        missing = toggled & ~has
+        count = missing.sum(1)
+        may = np.flatnonzero(~members & (count > 0) & (count <= kinks.n.shape[1] - OVERLAP))
+        told = plane[first] + (toggled & has)[may] * sign[may] * row @ lifted
+        fits, weights = shown(sign[may, :, None] * lifted, told, plane[may], missing[may], kinks.unsure[may])
+        if not fits.any():
+            break
+        members[may[fits]] = True
+        for k in np.flatnonzero(fits)[np.argsort(kinks.unsure[may][fits])]:
+            new = missing[may[k]] & ~has
+            row[new] = weights[k, new]
+            has |= new
+    left = active[first] & ~has
+    if left.sum() > kinks.n.shape[1]:
+        return None
+    rest = plane[first] - (active[first] & has) * row @ lifted
+    last = np.append(np.zeros(lifted.shape[1] - 1), 1.0)
+    found = np.linalg.lstsq(np.vstack([lifted[left], last]).T, rest, rcond=None)[0]
+    row[left] = found[:-1]
+    return Group(np.append(row, found[-1]), np.append(has | left, True), np.flatnonzero(members))
+
+
+def shown(lifted: Array, told: Array, plane: Array, missing: Flags, unsure: Array) -> tuple[Flags, Array]:
+    """(3) for kinks, with what is told of their planes: whether it holds, and the missing entries."""
     u, sizes, v = np.linalg.svd(lifted * missing[:, :, None], full_matrices=False)
     count = missing.sum(1)
     least = sizes[np.arange(len(count)), count - 1]

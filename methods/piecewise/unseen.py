@@ -18,14 +18,18 @@ ROUNDS, RESTARTS, DAMPING = 12, 10, 1e-3
 ENOUGH = 1e-7  # of G: what the rest of the network, before its polish, may be off
 
 
-def filled(f: Values, net: Weights, unseen: Flags, size: float, source: np.random.Generator) -> Weights:
-    """The network with its unseen weights fitted, as far as they are felt."""
+def filled(
+    f: Values, net: Weights, unseen: Flags, told: tuple[Array, Array], size: float, source: np.random.Generator
+) -> Weights:
+    """The network with its unseen weights fitted, as far as they are felt, to what was told and to fresh values."""
     at = np.flatnonzero(unseen)
     spread = 1.5 * float(np.median([np.abs(w).mean() for w in net.w[1:-1]]))
     vector = net.vector()
     guesses = [net.like(with_weights(vector, at, spread, source)) for _ in range(GUESSES)]
-    x = np.concatenate([felt(guess, at, source) for guess in guesses])
-    values = f(x) if len(x) else np.zeros((0, len(net.b[-1])))
+    known = met(net, unseen, told[0])
+    fresh = np.concatenate([felt(guess, at, source) for guess in guesses])
+    x = np.concatenate([told[0][known][:POOL], fresh])
+    values = np.concatenate([told[1][known][:POOL], f(fresh)])
     for _ in range(ROUNDS):
         for restart in range(RESTARTS):
             start = net if not restart else net.like(with_weights(vector, at, spread, source))
@@ -35,10 +39,10 @@ def filled(f: Values, net: Weights, unseen: Flags, size: float, source: np.rando
             if polish.off(net, x, values) < ENOUGH * size:
                 break
         fresh = felt(net, at, source)
-        told = f(fresh) if len(fresh) else values[:0]
-        if polish.off(net, fresh, told) < ENOUGH * size:
+        new = f(fresh)
+        if polish.off(net, fresh, new) < ENOUGH * size:
             break
-        x, values = np.concatenate([x, fresh]), np.concatenate([values, told])
+        x, values = np.concatenate([x, fresh]), np.concatenate([values, new])
     return net
 
 
@@ -55,3 +59,12 @@ def felt(net: Weights, at: Places, source: np.random.Generator) -> Array:
     slope = np.abs(polish.jacobian(net, x)[1][:, :, at]).max(1) / stacks.size(x)[:, None]
     best = np.argsort(-slope, axis=0)[:EACH]
     return x[np.unique(best[np.take_along_axis(slope, best, 0) > 0])]
+
+
+def met(net: Weights, unseen: Flags, x: Array) -> Flags:
+    """The points where a neuron is active that has an unseen weight above it."""
+    found, masks = np.zeros(len(x), bool), net.like(unseen.astype(np.float64))
+    for layer, (w, b) in enumerate(zip(net.w[:-1], net.b[:-1], strict=True)):
+        found |= (x[:, masks.w[layer].any(0)] > 0).any(1) & (layer > 0)
+        x = np.maximum(x @ w.T + b, 0)
+    return found
