@@ -14,6 +14,7 @@ is the same. Then σ is not determined by values; the one for which such a neuro
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
@@ -47,24 +48,27 @@ class Top(NamedTuple):
 
 def top(f: Values, stack: Stack, rows: Rows, seen: Evidence, missing: int, source: np.random.Generator) -> Top:
     """(1), with at most `missing` neurons that never switch."""
-    rows = rows.turned(resting(stack, rows, seen.pieces))
     sends = jumps(stack, rows, seen)
     x, values = enough(f, stack, rows, seen.pieces, source)
-    linear, constant, h = rest(stack, rows, sends, x, values)
+    rows, (linear, constant, h, _) = resting(stack, rows, sends, x, values)
     felt = h.max(0) > 0
     sigma = mirrored(rows, sends, linear, h, felt, missing)
-    bypass = rest_of(rows, sends, linear, sigma) * felt[:, None]
+    bypass = rest_of(rows.w, sends, linear, sigma) * felt[:, None]
     found = Top(rows.turned(np.where(sigma == 1, -1.0, 1.0)), sends.T, constant + (sigma * rows.b) @ sends)
     if missing and np.abs(bypass).max() > NOTHING * np.abs(linear).max():
         found = with_always_active(found, bypass, h, missing)
     return found
 
 
-def resting(stack: Stack, rows: Rows, pieces: Gradients) -> Array:
-    """Signs that make q < 0 on most pieces, for rows with unseen entries; where these matter they are at rest then."""
-    z = stack.rows(rows, pieces.x)
-    side = (np.sign(z.q) * ~z.vague).sum(0)
-    return np.where(~rows.seen.all(1) & (side > 0), -1.0, 1.0)
+def resting(stack: Stack, rows: Rows, sends: Array, x: Array, values: Array) -> tuple[Rows, Rest]:
+    """Rows with unseen entries turned so that they are at rest where these matter, as far as (1) tells; and (1)."""
+    found = rest(stack, rows, sends, x, values)
+    for row in np.flatnonzero(~rows.seen.all(1)):
+        turned = rows.turned(np.where(np.arange(len(rows.b)) == row, -1.0, 1.0))
+        other = rest(stack, turned, sends, x, values)
+        if other.off < found.off:
+            rows, found = turned, other
+    return rows, found
 
 
 def jumps(stack: Stack, rows: Rows, seen: Evidence) -> Array:
@@ -97,8 +101,17 @@ def enough(f: Values, stack: Stack, rows: Rows, pieces: Gradients, source: np.ra
     return x, values
 
 
-def rest(stack: Stack, rows: Rows, sends: Array, x: Array, values: Array) -> tuple[Array, Array, Array]:
-    """λ (below, outputs) and the constant of (1), and h where it holds.
+class Rest(NamedTuple):
+    """λ (below, outputs) and the constant of (1), h where it holds, and the sum of what it leaves."""
+
+    linear: Array
+    constant: Array
+    h: Array
+    off: float
+
+
+def rest(stack: Stack, rows: Rows, sends: Array, x: Array, values: Array) -> Rest:
+    """(1) by least squares.
 
     Rows are taken to be at rest where an unseen entry matters; where they are not (1) is off, and those points are left
     out, which the least sum of absolute differences finds.
@@ -116,12 +129,12 @@ def rest(stack: Stack, rows: Rows, sends: Array, x: Array, values: Array) -> tup
     right = off < 10 * max(NOTHING, float(np.median(off)))
     found = np.linalg.lstsq(matrix[right], left[right], rcond=RANK)[0]
     found = found / np.where(length > 0, length, 1)[:, None]
-    return found[:-1], found[-1], h[right]
+    return Rest(found[:-1], found[-1], h[right], float(off.sum()))
 
 
-def rest_of(rows: Rows, sends: Array, linear: Array, sigma: Array) -> Array:
+def rest_of(w: Array, sends: Array, linear: Array, sigma: Array) -> Array:
     """What σ leaves of λ, (below, outputs)."""
-    return np.asarray(linear + (rows.w.T * sigma) @ sends, dtype=np.float64)
+    return np.asarray(linear + (w.T * sigma) @ sends, dtype=np.float64)
 
 
 def mirrored(rows: Rows, sends: Array, linear: Array, h: Array, felt: Flags, missing: int) -> Array:
@@ -145,27 +158,42 @@ def mirrored(rows: Rows, sends: Array, linear: Array, h: Array, felt: Flags, mis
             return whole
     if not missing:
         raise GiveUp(why)
-    return likeliest(Rows(rows.w[:, use], rows.b, rows.seen[:, use]), sends, linear[use], h[:, use])
+    return likeliest(rows.w[:, use], np.all(rows.seen[:, use], axis=1), sends, linear[use], h[:, use])
 
 
-def likeliest(rows: Rows, sends: Array, linear: Array, h: Array) -> Array:
+def likeliest(w: Array, may: Flags, sends: Array, linear: Array, h: Array) -> Array:
     """The σ that leave what a single neuron sends on that needs the least bias to be active at all h.
 
-    From the shortest rest on, one σ at a time is turned while that helps; with few neurons from all choices.
+    Only neurons that `may` are turned: with an unseen entry it is not known what that would leave. From the shortest
+    rest on, one σ at a time is turned while that helps; with few neurons from all choices.
     """
-    m = len(rows.b)
-    if m <= ALL:
-        every = np.array(list(product((0.0, 1.0), repeat=m)))
-        return every[np.argmin([needed(rest_of(rows, sends, linear, sigma), h) for sigma in every])]
-    equations = -(sends.T[:, None] * rows.w.T[None]).reshape(-1, m)
-    sigma = np.clip(np.rint(np.linalg.lstsq(equations, linear.T.ravel(), rcond=RANK)[0]), 0, 1)
-    least = needed(rest_of(rows, sends, linear, sigma), h)
-    while True:
-        trials = np.abs(sigma - np.eye(m))
-        each = [needed(rest_of(rows, sends, linear, trial), h) for trial in trials]
+    free = np.flatnonzero(may)
+
+    def left(sigma: Array) -> float:
+        return needed(rest_of(w[free], sends[free], linear, sigma), h)
+
+    if len(free) <= ALL:
+        every = np.array(list(product((0.0, 1.0), repeat=len(free))))
+        sigma = every[np.argmin([left(sigma) for sigma in every])]
+    else:
+        equations = -(sends[free].T[:, None] * w[free].T[None]).reshape(-1, len(free))
+        sigma = np.clip(np.rint(np.linalg.lstsq(equations, linear.T.ravel(), rcond=RANK)[0]), 0, 1)
+        sigma = climbed(sigma, left)
+    found = np.zeros(len(w))
+    found[free] = sigma
+    return found
+
+
+def climbed(sigma: Array, left: Callable[[Array], float]) -> Array:
+    """One σ at a time is turned while that leaves less."""
+    least = left(sigma)
+    while len(sigma):
+        trials = np.abs(sigma - np.eye(len(sigma)))
+        each = [left(trial) for trial in trials]
         if min(each) >= least:
-            return sigma
+            break
         sigma, least = trials[int(np.argmin(each))], min(each)
+    return sigma
 
 
 def needed(bypass: Array, h: Array) -> float:

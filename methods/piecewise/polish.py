@@ -53,19 +53,20 @@ class Weights(NamedTuple):
         return Weights(w, tuple(parts[1::2]))
 
 
-def jacobian(net: Weights, x: Array) -> tuple[Array, Array]:
-    """Values (points, outputs) and their derivatives by all parameters (points, outputs, parameters)."""
+def jacobian(net: Weights, x: Array, free: Flags | None = None) -> tuple[Array, Array]:
+    """Values (points, outputs) and their derivatives by all free parameters (points, outputs, parameters)."""
+    of = net.like(np.ones(len(net.vector())) if free is None else free.astype(np.float64))
     below, active = [x], []
     for w, b in zip(net.w[:-1], net.b[:-1], strict=True):
         z = below[-1] @ w.T + b
         active.append(z > 0)
         below.append(np.maximum(z, 0))
     values = below[-1] @ net.w[-1].T + net.b[-1]
-    count, outputs = values.shape
-    above = np.broadcast_to(np.eye(outputs), (count, outputs, outputs))
+    above = np.broadcast_to(np.eye(len(net.b[-1])), (len(x), len(net.b[-1]), len(net.b[-1])))
     parts: list[Array] = []
     for layer in range(len(net.w) - 1, -1, -1):
-        parts += [above, (above[..., None] * below[layer][:, None, None]).reshape(count, outputs, -1)]
+        neurons, places = np.nonzero(of.w[layer])
+        parts += [above[:, :, np.flatnonzero(of.b[layer])], above[:, :, neurons] * below[layer][:, None, places]]
         if layer:
             above = (above @ net.w[layer]) * active[layer - 1][:, None]
     return values, np.concatenate(parts[::-1], axis=2)
@@ -115,9 +116,9 @@ class Linearised(NamedTuple):
 
 def linearised(net: Weights, x: Array, values: Array, weight: Array, free: Flags) -> Linearised:
     """(1) about a network."""
-    found, j = jacobian(net, x)
+    found, j = jacobian(net, x, free)
     left = ((values - found) * weight[:, None]).ravel()
-    j = (j[:, :, free] * weight[:, None, None]).reshape(len(left), -1)
+    j = (j * weight[:, None, None]).reshape(len(left), -1)
     length = np.linalg.norm(j, axis=0)
     length = np.where(length > 0, length, 1)
     j /= length

@@ -14,6 +14,7 @@ from paramid.methods.piecewise.line_kinks import Array, Flags, Places, Values
 from paramid.methods.piecewise.polish import Weights
 
 POOL, GUESSES, EACH = 2000, 4, 5  # points looked at; weights guessed; points kept for each weight and guess
+CANDIDATES, EXTREME = 20_000, 3  # points looked at, and kept at either end for each weight
 ROUNDS, RESTARTS, DAMPING = 12, 10, 1e-3
 ENOUGH = 1e-7  # of G: what the rest of the network, before its polish, may be off
 
@@ -27,7 +28,7 @@ def filled(
     vector = net.vector()
     guesses = [net.like(with_weights(vector, at, spread, source)) for _ in range(GUESSES)]
     known = met(net, unseen, told[0])
-    fresh = np.concatenate([felt(guess, at, source) for guess in guesses])
+    fresh = np.concatenate([extreme(net, unseen, source), *(felt(guess, unseen, source) for guess in guesses)])
     x = np.concatenate([told[0][known][:POOL], fresh])
     values = np.concatenate([told[1][known][:POOL], f(fresh)])
     for _ in range(ROUNDS):
@@ -38,7 +39,9 @@ def filled(
                 net = found
             if polish.off(net, x, values) < ENOUGH * size:
                 break
-        fresh = felt(net, at, source)
+        else:
+            break  # nothing fits: the rest of the network is wrong
+        fresh = np.concatenate([extreme(net, unseen, source), felt(net, unseen, source)])
         new = f(fresh)
         if polish.off(net, fresh, new) < ENOUGH * size:
             break
@@ -53,12 +56,29 @@ def with_weights(vector: Array, at: Places, spread: float, source: np.random.Gen
     return vector
 
 
-def felt(net: Weights, at: Places, source: np.random.Generator) -> Array:
+def felt(net: Weights, unseen: Flags, source: np.random.Generator) -> Array:
     """Points where those weights of the network are felt most."""
     x = membership.scattered(POOL, net.w[0].shape[1], source)
-    slope = np.abs(polish.jacobian(net, x)[1][:, :, at]).max(1) / stacks.size(x)[:, None]
+    slope = np.abs(polish.jacobian(net, x, unseen)[1]).max(1) / stacks.size(x)[:, None]
     best = np.argsort(-slope, axis=0)[:EACH]
     return x[np.unique(best[np.take_along_axis(slope, best, 0) > 0])]
+
+
+def extreme(net: Weights, unseen: Flags, source: np.random.Generator) -> Array:
+    """For every unseen weight w on h > 0 the points where it most decides on which side its neuron z is.
+
+    That is where the least and where the largest weight makes it active: where (z - w h) / h is largest and smallest.
+    """
+    x = membership.scattered(CANDIDATES, net.w[0].shape[1], source)
+    below, chosen, masks = x, [], net.like(unseen.astype(np.float64))
+    for w, b, mask in zip(net.w[:-1], net.b[:-1], masks.w[:-1], strict=True):
+        z = below @ w.T + b
+        for neuron, j in np.argwhere(mask):
+            on = np.flatnonzero(below[:, j] > 0)
+            order = on[np.argsort(z[on, neuron] / below[on, j] - w[neuron, j])]
+            chosen += [order[:EXTREME], order[-EXTREME:]]
+        below = np.maximum(z, 0)
+    return x[np.unique(np.concatenate([np.zeros(0, dtype=np.intp), *chosen]))]
 
 
 def met(net: Weights, unseen: Flags, x: Array) -> Flags:
