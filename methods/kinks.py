@@ -52,8 +52,6 @@ class Kinks:
         """ReLUs below linear outputs, of exact values."""
         if set(spec.activations[:-1]) != {"relu"} or spec.activations[-1] != "identity":
             return f"needs ReLUs below linear outputs; this is {', '.join(spec.activations)}"
-        if len(spec.widths) > 1 and None in spec.widths:
-            return "needs the widths of more than one hidden layer"
         if spec.resolution:
             return "needs values in float64 without noise"
         return None
@@ -66,7 +64,7 @@ class Kinks:
 
     def deep(self, f: Values, spec: Spec, run: Run, source: np.random.Generator) -> Iterator[Claim]:
         """Several hidden layers."""
-        sizes = Sizes(spec.inputs, tuple(width for width in spec.widths if width is not None), spec.outputs)
+        sizes = Sizes(spec.inputs, spec.widths, spec.outputs)
         search = Search(f, sizes, self.near, source)
         shown = False
         while (found := search.network()) is None:

@@ -182,6 +182,6 @@ def test_widths_need_not_be_told() -> None:
     assert paramid.run("kinks", "relu:D=10,widths=6,known=false", throw=True).metrics["exact"] == 1
 
 
-@pytest.mark.parametrize("options", ["widths=3-3,known=false", "widths=3,noise=0.1", "widths=3,precision=float32"])
+@pytest.mark.parametrize("options", ["widths=3-3,noise=0.1", "widths=3,noise=0.1", "widths=3,precision=float32"])
 def test_what_it_does_not_know_is_declined(options: str) -> None:
     assert paramid.run("kinks", f"relu:D=5,{options}").status is paramid.Status.DECLINED

@@ -92,6 +92,18 @@ def test_a_layer_is_oriented_by_gradients_at_hand(inputs: int, width: int) -> No
     assert found.misfit == 0
 
 
+def test_unseen_weights_of_a_neuron_that_hardly_rests_are_not_told_by_where_it_is_active() -> None:
+    """Two such neurons send on the same combination; only where one of them rests the weights are felt apart."""
+    net = network(6, 5, 4, 1, seed=3)
+    mask = np.zeros(len(net.vector()), bool)
+    mask[35 + 2] = True
+    x = unseen.extreme(net, mask, np.random.default_rng(0))
+    h = np.maximum(x @ net.w[0].T + net.b[0], 0)
+    z = h @ net.w[1].T + net.b[1]
+    assert (h[:, 2] > 0).all()
+    assert 0 < (z[:, 0] > 0).mean() < 1
+
+
 def test_wrong_rows_fit_no_orientation() -> None:
     net, source = network(8, 6, 5, 1), np.random.default_rng(3)
     wrong = rows_of(network(8, 6, 5, 1, seed=9), 0)
@@ -252,6 +264,20 @@ def test_a_deep_network_is_found_to_rounding(options: str) -> None:
     assert record.metrics["identified"] == record.metrics["function_exact"] == 1
     assert record.metrics["bits"] > 38
     assert [claim.kind for claim in record.claims] == ["Directions", "Network"]
+
+
+def test_widths_of_deep_networks_need_not_be_told() -> None:
+    record = paramid.run("kinks", "relu:D=10,widths=5-4,known=false", seed=2, throw=True)
+    assert record.metrics["identified"] == record.metrics["function_exact"] == 1
+
+
+def test_neurons_that_send_nothing_on_are_left_out() -> None:
+    net = network(6, 5, 4, 2)
+    more = Weights(
+        (np.vstack([net.w[0], net.w[0][:1] + 1]), np.hstack([net.w[1], np.zeros((4, 1))]), net.w[2]),
+        (np.append(net.b[0], 0.3), net.b[1], net.b[2]),
+    )
+    np.testing.assert_array_equal(polish.needed(more).vector(), net.vector())
 
 
 def test_what_is_no_network_of_these_widths_is_given_up() -> None:

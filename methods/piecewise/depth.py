@@ -14,7 +14,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -38,7 +37,7 @@ AIM, UNSEEN, LATE, LATE_UNSEEN = 0.3, 0.12, 24, 0.3  # share of unseen weights t
 SETTLED = 12  # lines after which a neuron without a kink has none
 EXACT = 1e5 * EPS  # of G: what the certificate allows
 ROUGHLY = 1e-4  # of G: a network that is farther off before its polish is wrong there
-SPARE = 20
+SPARE, GROUPS, MANY = 20, 10, 10  # points; groups of kinks; times the inputs: neurons of a layer, where it was not told
 DISPROOFS = 2  # batches of lines to where a network was wrong, for every batch at random
 SEARCHED, LOOKED_AT, LOOKS = 2000, 30_000, 8  # inputs at which a network is looked at closely, among how many, in parts
 SURELY = 6  # hits of a row that needs no more questions
@@ -46,17 +45,16 @@ SURELY = 6  # hits of a row that needs no more questions
 
 @dataclass(frozen=True)
 class Sizes:
-    """What was told of a network."""
+    """What was told of a network; a width that was not is read off."""
 
     inputs: int
-    widths: tuple[int, ...]
+    widths: tuple[int | None, ...]
     outputs: int
 
     @property
-    def parameters(self) -> int:
-        """Of the network."""
-        sizes = (self.inputs, *self.widths, self.outputs)
-        return sum((below + 1) * above for below, above in pairwise(sizes))
+    def neurons(self) -> int:
+        """In all, or a guess."""
+        return sum(width or self.inputs for width in self.widths)
 
 
 class Reading(NamedTuple):
@@ -134,7 +132,7 @@ class Search:
             lines,
             known=(self.reading.stack, self.reading.rows),
             reach=AIMED_REACH if aimed else self.reach,
-            start=AIMED_START if aimed else START + 2 * sum(self.sizes.widths),
+            start=AIMED_START if aimed else START + 2 * self.sizes.neurons,
             source=self.source,
             precision=None if seen is None else seen.precision,
             aimed=aimed,
@@ -151,7 +149,7 @@ class Search:
         layers = (*stack.layers, *(() if rows is None else (rows,)))
         for depth, layer in enumerate(layers):
             share = float((~layer.seen).mean()) if len(layer.b) else 0.0
-            whole = len(layer.b) == self.sizes.widths[depth] or self.random >= SETTLED
+            whole = self.sizes.widths[depth] in (None, len(layer.b)) or self.random >= SETTLED
             if share and whole:
                 below = Stack(stack.inputs, stack.layers[:depth])
                 return None if share > AIM else aimed_lines.unseen(below, layer, self.seen.kinks, self.source)
@@ -201,7 +199,8 @@ class Search:
 
     def finished(self, stack: Stack, rows: Rows) -> Reading:
         """With the output layer."""
-        missing = self.sizes.widths[-1] - len(rows.b)
+        told = self.sizes.widths[-1]
+        missing = self.sizes.outputs if told is None else told - len(rows.b)
         top = last_layer.top(self.f, stack, rows, self.seen, missing, self.source)
         layers = (*stack.layers, top.rows)
         net = Weights((*(layer.w for layer in layers), top.w), (*(layer.b for layer in layers), top.b))
@@ -209,24 +208,27 @@ class Search:
         unseen = np.concatenate([*never, np.zeros(top.w.size + top.b.size, bool)])
         return Reading(stack, rows, net=net, unseen=unseen)
 
-    def next_layer(self, stack: Stack, width: int, left: Flags, *, last: bool) -> tuple[Rows, str]:
+    def next_layer(self, stack: Stack, width: int | None, left: Flags, *, last: bool) -> tuple[Rows, str]:
         """The rows of the layer above, and what is wrong with them."""
         seen, layer = self.seen, len(stack.layers) + 1
         use = np.flatnonzero(left & seen.telling() & ~stack.local(seen.kinks.x).vague)
         kinks = seen.kinks.at(use)
-        found = partial_rows.groups(partial_rows.partial_rows(stack, kinks))[: 4 * width + 10]
+        found = partial_rows.groups(partial_rows.partial_rows(stack, kinks))[: GROUPS + 4 * (width or stack.inputs)]
         if (stack.local(kinks.x).active.sum(1) > self.sizes.inputs).any():
             found = partial_rows.completed(stack, found, kinks)
         rows = self.neurons(stack, partial_rows.as_rows(found, stack.width), width, last=last)
-        if len(rows.b) < width and not (last and self.nothing_left(stack, rows, left)):
-            return rows, f"{len(rows.b)} of layer {layer}'s {width} neurons are found"
+        if len(rows.b) < (width or 1) and not (last and self.nothing_left(stack, rows, left)):
+            return rows, f"{len(rows.b)} of layer {layer}'s {width or ''} neurons are found"
+        if width is None and last and not self.nothing_left(stack, rows, left):
+            return rows, f"{len(rows.b)} neurons of layer {layer} do not explain all kinks"
         share = float((~rows.seen).mean()) if rows.seen.size else 0.0
         if share > (LATE_UNSEEN if last and self.random >= LATE else UNSEEN):
             return rows, f"{(~rows.seen).sum()} weights of layer {layer} are not seen"
         return rows, ""
 
-    def neurons(self, stack: Stack, rows: Rows, width: int, *, last: bool) -> Rows:
-        """Those of the candidates that are neurons, at most `width`, the most supported first."""
+    def neurons(self, stack: Stack, rows: Rows, told: int | None, *, last: bool) -> Rows:
+        """Those of the candidates that are neurons, at most as many as told, the most supported first."""
+        width = MANY * stack.inputs if told is None else told
         support = membership.support(stack, rows, self.seen)
         may = np.flatnonzero((support.hits >= (1 if last else 2)) & (support.share >= 0.5))
         may = may[np.argsort(-(support.hits * support.share**2)[may], kind="stable")]
@@ -238,12 +240,12 @@ class Search:
                 break
             if not (support.on[:, row] & free).any():
                 continue  # a part of a row that is kept
-            if support.hits[row] >= SURELY and not support.misses[row] and len(may) <= width:
+            if support.hits[row] >= SURELY and not support.misses[row] and len(may) <= width and told is not None:
                 hits, points = SURELY, SURELY
             else:
                 hits, points = self.is_neuron(stack, rows.at(np.array([row])))
                 asked += 1
-            if 2 * hits >= points and (points >= 2 or (last and len(may) <= width)):
+            if 2 * hits >= points and (points >= 2 or (last and told is not None and len(may) <= width)):
                 kept.append(int(row))
                 free &= ~support.on[:, row]
         return rows.at(np.array(kept, dtype=np.intp))
@@ -269,16 +271,18 @@ class Search:
         if self.asked is not None and self.differs(guess, *self.asked, ROUGHLY * size):
             return None
         self.asked = self.with_values(
-            polish.telling(guess, self.source, 0 if self.asked else self.sizes.parameters + SPARE)[0]
+            polish.telling(guess, self.source, 0 if self.asked else len(guess.vector()) + SPARE)[0]
         )
         x, values = self.told()
         if self.differs(guess, x, values, ROUGHLY * size):
             return None
         found = polish.certified(self.f, guess, x, values, bound, self.source)
+        if found.net is not None and None in self.sizes.widths:
+            found = polish.certified(self.f, polish.needed(found.net), found.x, found.values, bound, self.source)
         self.asked = found.x[len(self.seen.pieces.x) :], found.values[len(self.seen.pieces.x) :]
         if found.net is None:
             self.reading = self.reading._replace(why="what was read does not fit all values")
-        elif self.reading.rows is None or len(self.reading.rows.b) < self.sizes.widths[-1]:
+        elif self.reading.rows is None or len(self.reading.rows.b) != self.sizes.widths[-1]:
             return found.net if self.survives(found.net, bound) else None
         return found.net
 

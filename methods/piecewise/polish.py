@@ -26,6 +26,7 @@ from paramid.methods.piecewise.line_kinks import Array, Flags, Values
 POOL, PART = 6000, 500  # points of (2), and how many at once
 ITERATIONS, DAMPINGS = 30, 8
 DAMPING, LEAST_DAMPING, MORE, LESS = 1e-14, 1e-15, 30.0, 30.0
+NOTHING = 1e-8  # of the most that a neuron of a layer sends on
 SLOW, SLOWLY = 1.5, 2  # a step that gains less; how many of them end it
 
 
@@ -70,6 +71,16 @@ def jacobian(net: Weights, x: Array, free: Flags | None = None) -> tuple[Array, 
         if layer:
             above = (above @ net.w[layer]) * active[layer - 1][:, None]
     return values, np.concatenate(parts[::-1], axis=2)
+
+
+def needed(net: Weights) -> Weights:
+    """Without hidden neurons that send nothing on."""
+    w, b = list(net.w), list(net.b)
+    for layer in range(len(w) - 1):
+        sent = np.abs(w[layer + 1]).max(0) * np.linalg.norm(np.hstack([w[layer], b[layer][:, None]]), axis=1)
+        keep = sent > NOTHING * sent.max()
+        w[layer], b[layer], w[layer + 1] = w[layer][keep], b[layer][keep], w[layer + 1][:, keep]
+    return Weights(tuple(w), tuple(b))
 
 
 def held(net: Weights) -> Flags:
