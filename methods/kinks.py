@@ -1,12 +1,7 @@
 """`kinks`: every weight of a ReLU network from float64 queries, by the kinks of its values along lines.
 
-    1. kinks along one line that meets every plane            (line_kinks)
-    2. gradients between them: planes and what each sends on  (planes)
-    3. all of it again by one least-squares problem           (sign_regression)
-    4. which way each neuron looks                            (facing)
-    5. fresh values must be those of the network that was found, or it is given up
-
-With more than one hidden layer there are more lines, and what they show is sorted layer by layer      (depth).
+One hidden layer takes one line    (one_layer).
+With more there are more lines, and what they show is sorted layer by layer    (depth).
 
 A piecewise linear function has differences without truncation error, and with all patterns known one hidden layer is
 linear in what is sought. Ours; that critical points along lines tell the weights is from the papers below.
@@ -22,15 +17,11 @@ import numpy as np
 import torch
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
-from paramid.methods.piecewise import facing, line_kinks, planes, sign_regression
+from paramid.methods.piecewise import one_layer
 from paramid.methods.piecewise.depth import Search, Sizes
 from paramid.methods.piecewise.facing import Layer
-from paramid.methods.piecewise.line_kinks import EPS, Array, Lines, Values
-from paramid.methods.piecewise.planes import Planes
+from paramid.methods.piecewise.line_kinks import Array, Values
 from paramid.words.options import at_least
-
-UNSURE = 0.1  # a plane that is known worse is none to begin with
-CERTAIN = 1e5  # units of rounding
 
 
 @dataclass(frozen=True)
@@ -42,7 +33,7 @@ class Kinks:
     near: float = 20.0  # deeper: how far a line goes, in lengths of its direction
     most: int = 36  # deeper: lines at random before it gives up
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
 
     def __post_init__(self) -> None:
@@ -80,37 +71,19 @@ class Kinks:
         """One hidden layer."""
         why = ""
         for attempt in range(self.lines):
-            rough, size = self.seen(f, spec, source)
-            if spec.widths[0] is not None and len(rough.n) > spec.widths[0]:
-                raise GiveUp(f"f has {len(rough.n)} planes, {spec.widths[0]} neurons were told")
-            if not attempt:
-                yield Directions(tensor(rough.n.T, run), stats={"unsure": float(rough.unsure.max(initial=0))})
+            sight = one_layer.seen(f, spec, self.reach, source)
+            if not attempt and sight.whole:
+                yield Directions(
+                    tensor(sight.rough.n.T, run), stats={"unsure": float(sight.planes.unsure.max(initial=0))}
+                )
             try:
-                found = fitted(f, rough, size, spec, source)
+                found = one_layer.fitted(f, sight, spec, source)
             except GiveUp as error:
                 why = str(error)
                 continue
             yield network(found, spec, run)
             return
         raise GiveUp(why)
-
-    def seen(self, f: Values, spec: Spec, source: np.random.Generator) -> tuple[Planes, float]:
-        """The planes that a line meets, but for those that it does not show, and G."""
-        lines = Lines(*source.standard_normal((2, 1, spec.inputs)))
-        walk = line_kinks.walk(f, lines, reach=self.reach, start=8 + (spec.widths[0] or spec.inputs), source=source)
-        found = planes.planes(walk, planes.gradients(f, walk))
-        return found.at(found.unsure < UNSURE), walk.precision.size
-
-
-def fitted(f: Values, rough: Planes, size: float, spec: Spec, source: np.random.Generator) -> Layer:
-    """The layer of rough planes, to rounding; given up where fresh values are not those of it."""
-    fit = sign_regression.fit(f, rough, source)
-    layer = facing.faced(fit.planes, fit.affine, fit.residual)
-    x = facing.felt(layer, source)
-    facing.certain(layer, x, f(x), CERTAIN * EPS * size * (1 + np.linalg.norm(x, axis=1)))
-    if (told := spec.widths[0]) is not None and len(layer.n) > told:
-        raise GiveUp(f"{len(layer.n)} neurons make up the function, {told} were told")
-    return layer
 
 
 def generator(run: Run) -> np.random.Generator:

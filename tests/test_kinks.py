@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import paramid
 from paramid import GiveUp
-from paramid.methods.piecewise import facing, line_kinks, planes, sign_regression
+from paramid.methods.piecewise import facing, line_kinks, planes, sign_design, sign_regression
 from paramid.methods.piecewise.facing import Layer
 from paramid.methods.piecewise.line_kinks import Array, Lines, Walk
 from paramid.methods.piecewise.planes import Planes
@@ -117,6 +117,43 @@ def test_large_layers_are_fitted_without_their_matrix(monkeypatch: pytest.Monkey
     f = layer(6, 9, 1)
     monkeypatch.setattr(sign_regression, "DENSE", 0)
     assert error(f, sign_regression.fit(f, seen(f, 1), np.random.default_rng(0)).planes) < 1e-12
+
+
+@pytest.mark.parametrize(("d", "m", "outputs", "known"), [(1, 1, 1, 1), (9, 6, 2, 9), (40, 5, 1, 15)])
+def test_as_many_values_as_unknowns_bring_rough_planes_to_rounding(d: int, m: int, outputs: int, known: int) -> None:
+    f, source = layer(d, m, 3, outputs), np.random.default_rng(0)
+    basis = np.linalg.qr(source.standard_normal((d, d)))[0]
+    low = f.n @ basis[:, :known]
+    length = np.linalg.norm(low, axis=1)
+    rough = Planes(low / length[:, None], f.b / length, f.alpha, np.zeros((m, known)), np.full(m, 1e-6), f.b > -9)
+    rough = rough._replace(n=rough.n + 1e-6 * source.standard_normal(low.shape))
+    asked: list[Array] = []
+    fitted = sign_design.fit(lambda x: (asked.append(x), f(x))[1], rough, basis, source)
+    assert fitted is not None
+    assert error(f, fitted.planes) < 1e-13
+    assert sum(map(len, asked)) == (m + 1) * (d + 1)
+
+
+def test_signs_tell_nearly_as_much_as_orthogonal_ones() -> None:
+    signs, size = sign_design.patterns(np.array([0.1, -0.2, 0.3, 50.0, 0.1, -0.1, 0.0, 0.2]), np.random.default_rng(0))
+    assert size[3] > 50
+    assert (signs[:, 3] == np.where(np.arange(9) == 3, -1, 1)).all()
+    near = np.delete(np.delete(signs, 3, 0), 3, 1)
+    assert np.linalg.norm(np.linalg.inv(near), axis=1).max() < 1.7 / np.sqrt(8)
+
+
+def test_parallel_planes_have_no_design() -> None:
+    f = layer(6, 3, 0)
+    n = np.vstack([f.n, f.n[:1]])
+    rough = Planes(n, np.append(f.b, 2.0), np.ones((4, 1)), n, np.zeros(4), np.ones(4, dtype=bool))
+    assert sign_design.fit(f, rough, np.eye(6), np.random.default_rng(0)) is None
+
+
+def test_many_inputs_cost_little_more_than_their_unknowns() -> None:
+    record = paramid.run("kinks", "relu:D=200,widths=8", seed=5, throw=True)
+    assert record.metrics["identified"] == 1
+    assert record.metrics["bits"] > 38
+    assert record.queries < 1.3 * 9 * 201
 
 
 @pytest.mark.parametrize(("d", "m", "outputs"), [(8, 5, 1), (8, 12, 1), (8, 20, 1), (5, 14, 3)])
