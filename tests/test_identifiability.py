@@ -42,6 +42,31 @@ def test_a_planted_obstacle_is_named(case: str) -> None:
     assert named[0].startswith(f"layer 1: {words}")
 
 
+RELU = {
+    "twin": "neurons 0 and 1 are the same up to a positive factor",
+    "twin,by=1": "neurons 0 and 1 are the same up to a positive factor",
+    "mirror": "neurons 0 and 1 look away from each other at one plane",
+    "parallel": "neurons 0 and 1 have parallel planes",
+    "faint,by=1e-9": "neuron 0 sends on less than 1e-06 of what another does",
+    "silent": "neuron 0 is dead: nothing goes out",
+    "zero": "neuron 0 is dead: nothing comes in",
+    "dead": "neuron 0 is never active",
+    "never": "neuron 0 is always active",
+}
+
+
+@pytest.mark.parametrize("case", RELU)
+@pytest.mark.parametrize("layer", [1, 2])
+def test_an_awkward_network_is_named(case: str, layer: int) -> None:
+    named = paramid.obstacles(paramid.task(f"relu:D=6,widths=4-5,layer={layer},awkward={case}").draw(1))
+    assert [words for words in named if words.startswith(f"layer {layer}: {RELU[case]}")]
+
+
+@pytest.mark.parametrize("options", ["D=5,widths=9", "D=3,widths=8", "D=6,widths=5,awkward=near", "D=1,widths=1"])
+def test_nothing_is_named_where_kinks_tell_all(options: str) -> None:
+    assert paramid.obstacles(paramid.task(f"relu:{options}").draw(0)) == ()
+
+
 def test_nothing_is_named_where_nothing_was_planted() -> None:
     assert paramid.obstacles(planted()) == ()
     assert paramid.obstacles(paramid.task("shallow:D=30,m=400").draw(0)) == ()

@@ -2,6 +2,9 @@
 
 Neurons of one layer are compared as (w, b), up to sign where the activation allows it: g(-z) = ±g(z) + constant. Equal
 projections on one random vector make the candidates, so that m neurons cost m log m and not m².
+
+Neurons with g(cz) = c g(z) are compared as planes: (w, b) / ‖w‖. What they send on, ‖w‖ ‖a‖, is told beside the
+strongest of their layer, and whether they switch by inputs of the law, which is Gaussian.
 """
 
 from __future__ import annotations
@@ -17,6 +20,8 @@ from paramid.words.network import Network
 
 SAME = 1e-8
 TOLD = 5  # pairs of a kind; the rest are counted
+FAINT = 1e-6  # of what the strongest sends on
+INPUTS, AT_ONCE = 10_000, 1000  # of the law: a neuron that switches on none of them switches nowhere
 
 
 def obstacles(network: Network) -> tuple[str, ...]:
@@ -31,7 +36,8 @@ def obstacles(network: Network) -> tuple[str, ...]:
     for layer, width in enumerate(network.widths):
         found += (f"layer {layer + 1}: {told}" for told in _of_layer(network, layer))
         fed = network.weights[layer].shape[0]
-        if layer == 0 and width > max(1, limit := fed * (fed - 1) // 2):
+        smooth = activation(network.activations[layer]).smooth
+        if smooth and layer == 0 and width > max(1, limit := fed * (fed - 1) // 2):
             found.append(
                 f"layer 1: {width} neurons exceed D(D-1)/2 = {limit}: "
                 "their directions are not unique in the span of Hessians"
@@ -41,24 +47,57 @@ def obstacles(network: Network) -> tuple[str, ...]:
 
 def _of_layer(network: Network, layer: int) -> Iterator[str]:
     w, b = network.weights[layer].detach().cpu().double(), network.biases[layer].detach().cpu().double()
-    fed, sent = w.norm(dim=0) > SAME, network.weights[layer + 1].detach().cpu().double().norm(dim=1) > SAME
+    out = network.weights[layer + 1].detach().cpu().double().norm(dim=1)
+    planes = activation(network.activations[layer]).degree == 1
+    fed, sent = w.norm(dim=0) > SAME, out > (0 if planes else SAME)
     yield from _summed("is dead: nothing comes in", (~fed).nonzero()[:, 0].tolist())
     yield from _summed("is dead: nothing goes out", (~sent & fed).nonzero()[:, 0].tolist())
     alive = (fed & sent).nonzero()[:, 0]
-    whole = torch.cat([w, b[None]])[:, alive]
-    symmetric = activation(network.activations[layer]).symmetry is not None
+    if not len(alive):
+        return
+    if planes:
+        yield from _of_planes(network, layer, alive)
+        length = w.norm(dim=0)
+        w, b = w / length, b / length
+    yield from _of_pairs(torch.cat([w, b[None]])[:, alive], alive, network.activations[layer], planes=planes)
+
+
+def _of_pairs(whole: Tensor, alive: Tensor, name: str, *, planes: bool) -> Iterator[str]:
+    """The neurons (w, b) that are alive, two by two."""
+    symmetric = activation(name).symmetry is not None
     same, mirrored, parallel = [], [], []
-    for i, j in _pairs(w[:, alive] / w[:, alive].norm(dim=0)):
+    for i, j in _pairs(whole[:-1] / whole[:-1].norm(dim=0)):
         pair = (int(alive[i]), int(alive[j]))
         if float((whole[:, i] - whole[:, j]).norm()) < SAME:
             same.append(pair)
-        elif symmetric and float((whole[:, i] + whole[:, j]).norm()) < SAME:
+        elif (symmetric or planes) and float((whole[:, i] + whole[:, j]).norm()) < SAME:
             mirrored.append(pair)
         else:
             parallel.append(pair)
-    yield from _summed("are the same: only their sum is seen", same)
-    yield from _summed("are mirror images: only their sum or difference is seen", mirrored)
-    yield from _summed("have one direction: Hessians cannot tell them apart", parallel)
+    factor = " up to a positive factor" if planes else ""
+    yield from _summed(f"are the same{factor}: only their sum is seen", same)
+    if symmetric:
+        yield from _summed("are mirror images: only their sum or difference is seen", mirrored)
+    else:
+        yield from _summed("look away from each other at one plane: a kink shows only their sum", mirrored)
+    cost = "kinks come in pairs, as close as they are" if planes else "Hessians cannot tell them apart"
+    yield from _summed(f"have {'parallel planes' if planes else 'one direction'}: {cost}", parallel)
+
+
+def _of_planes(network: Network, layer: int, alive: Tensor) -> Iterator[str]:
+    """Neurons that hardly show, and those that never switch."""
+    on = torch.zeros(network.widths[layer], dtype=torch.int64, device="cpu")
+    source = random_streams.generator(0, "obstacles")
+    for _ in range(INPUTS // AT_ONCE):
+        x = random_streams.normal(AT_ONCE, network.inputs, source, on.device, torch.float64)
+        on += (network.preactivations(x.to(network.weights[0]))[layer] > 0).sum(dim=0).cpu()
+    yield from _summed("is never active on inputs of the law", alive[on[alive] == 0].tolist())
+    yield from _summed("is always active on inputs of the law: it is linear", alive[on[alive] == INPUTS].tolist())
+    out = network.weights[layer].detach().cpu().double().norm(dim=0) * network.weights[
+        layer + 1
+    ].detach().cpu().double().norm(dim=1)
+    faint = alive[out[alive] < FAINT * out.max()]
+    yield from _summed(f"sends on less than {FAINT:g} of what another does: rounding hides its weights", faint.tolist())
 
 
 def _pairs(units: Tensor) -> Iterator[tuple[int, int]]:
