@@ -77,10 +77,11 @@ class Kinks:
                     tensor(sight.rough.n.T, run), stats={"unsure": float(sight.planes.unsure.max(initial=0))}
                 )
             try:
-                found = one_layer.fitted(f, sight, spec, source)
+                found = one_layer.fitted(f, sight, source)
             except GiveUp as error:
                 why = str(error)
                 continue
+            one_layer.refuse(len(found.n), spec.widths[0], "neurons")
             yield network(found, spec, run)
             return
         raise GiveUp(why)

@@ -1,5 +1,7 @@
 """Kinks along lines, planes, one regression and orientations on planted layers; networks by queries to rounding."""
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,6 +9,7 @@ from hypothesis import strategies as st
 
 import paramid
 from paramid import GiveUp
+from paramid.methods.kinks import Kinks
 from paramid.methods.piecewise import facing, line_kinks, planes, sign_design, sign_regression
 from paramid.methods.piecewise.facing import Layer
 from paramid.methods.piecewise.line_kinks import Array, Lines, Walk
@@ -194,6 +197,33 @@ def test_a_width_that_was_told_wrongly_is_named() -> None:
                             activation="relu", outer="free", method="kinks")  # fmt: skip
     assert told.status is paramid.Status.GAVE_UP
     assert "5 planes, 4 neurons were told" in told.reason
+
+
+W = np.random.default_rng(0).standard_normal((12, 6)) / 3
+REFUSED: dict[str, tuple[Callable[[Array], Array], str]] = {
+    "fewer told": (lambda x: np.maximum(x @ W + 0.1, 0).sum(1), "6 planes, 5 neurons were told"),
+    "affine": (lambda x: x @ W[:, 0] + 1, "no kink that shows"),
+    "smooth": (lambda x: np.sin(x @ W).sum(1), "do not tell its kinks"),
+    "leaky": (lambda x: np.where((p := x @ W[:, :4] + 0.1) > 0, p, 0.1 * p).sum(1), "8 neurons, 5 neurons were told"),
+    "largest": (lambda x: (x @ W[:, :4]).max(1), "fresh values differ"),
+    "two layers": (lambda x: np.maximum(np.maximum(x @ W, 0) @ W[:6, :2], 0).sum(1), "neurons were told"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_such_layer_costs_at_most_three_times_success(case: str) -> None:
+    f, why = REFUSED[case]
+    told = paramid.Spec(inputs=12, widths=(5,), outputs=1, activations=("relu", "identity"))
+    asked = 0
+
+    def counted(x: Array) -> Array:
+        nonlocal asked
+        asked += len(x)
+        return f(x)[:, None]
+
+    with pytest.raises(GiveUp, match=why):
+        list(Kinks().shallow(counted, told, paramid.Run.seeded(0), np.random.default_rng(0)))
+    assert asked < 3 * (50 + 2 * 6 * 13 + 26)
 
 
 SHALLOW = ["D=10,widths=4", "D=20,widths=10", "D=10,widths=14", "D=10,widths=14,outputs=3", "D=10,widths=25"]

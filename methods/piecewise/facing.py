@@ -51,7 +51,7 @@ def faced(planes: Planes, affine: Array, residual: float) -> Layer:
     """The layer whose planes and affine part (outputs, inputs + 1) these are."""
     lifted = np.hstack([planes.n, planes.b[:, None]])
     left = 0.5 * lifted.T @ planes.alpha - affine.T  # (inputs + 1, outputs)
-    columns = (planes.alpha.T[:, None] * planes.n.T[None]).reshape(-1, len(planes.n))
+    columns = (planes.alpha.T[:, None] * planes.n.T[None]).reshape(affine[:, :-1].size, len(planes.n))
     sigma = mirrored(columns, left[:-1].T.ravel(), residual) if len(planes.n) else np.zeros(0)
     c = (sigma * planes.b) @ planes.alpha - left[-1]
     turn = np.where(sigma == 1, -1.0, 1.0)

@@ -148,8 +148,9 @@ def walk(
     source: np.random.Generator,
     precision: Precision | None = None,
     noise: float = 0.0,
+    most: float = np.inf,
 ) -> Walk:
-    """Every kink with |t| < `reach`, from `start` values a line on."""
+    """Every kink with |t| < `reach`, from `start` values a line on; left unfinished beyond `most` values."""
     t, which = grid(len(lines.origin), reach, start, source)
     values = f(lines.at(t, which))
     if precision is None:
@@ -163,7 +164,7 @@ def walk(
             seen, refused = asked(f, lines, seen, pieces, gaps.at(proposed), precision)
             wanted = np.concatenate([wanted, split(seen, refused, source)])
         wanted = np.concatenate([wanted, uncovered(seen, pieces, len(lines.origin), source)])
-        if not len(wanted) and not proposed.any():
+        if len(seen.t) > most or (not len(wanted) and not proposed.any()):
             break
         if len(wanted):
             t, which = wanted[:, 0], wanted[:, 1].astype(np.intp)

@@ -22,6 +22,7 @@ from paramid.methods.piecewise.planes import Planes
 from paramid.methods.piecewise.sign_regression import Fit
 
 START = 8  # values on a line, and one more for every plane
+MOST, MOST_EACH, MANY = 200, 20, 5000  # values on a line: at most, for every plane more, of so many if no width is told
 EACH, MORE = 1.5, 8  # directions of the subspace: for every plane, and more
 PART = 0.5  # of the inputs: a subspace that is larger is all of them
 UNSURE = 0.1  # a plane that is known worse is none to begin with
@@ -50,18 +51,25 @@ class Sight:
 def seen(f: Values, spec: Spec, reach: float, source: np.random.Generator) -> Sight:
     """The planes that a line meets, but for those that it does not show."""
     lines, told = Lines(*source.standard_normal((2, 1, spec.inputs))), spec.widths[0]
-    walk = line_kinks.walk(f, lines, reach=reach, start=START + (told or spec.inputs), source=source)
-    refuse(len(walk.t) - walk.unresolved, told)
+    most = MOST + MOST_EACH * (told or MANY)
+    walk = line_kinks.walk(f, lines, reach=reach, start=START + (told or spec.inputs), source=source, most=most)
+    if len(walk.seen.t) > most:
+        raise GiveUp(
+            f"{len(walk.seen.t)} values on a line do not tell its kinks: f is no layer of {told or 'few'} ReLUs"
+        )
+    refuse(len(walk.t) - walk.unresolved, told, "planes")
     known = int(EACH * len(walk.t)) + MORE
     sight = Sight(walk, *on_subspace(f, walk, known if known < PART * spec.inputs else spec.inputs, source))
-    refuse(len(sight.planes.n), told)
+    refuse(len(sight.planes.n), told, "planes")
+    if not len(sight.planes.n):
+        raise GiveUp("f has no kink that shows: as far as a line goes it is affine")
     return sight
 
 
-def refuse(found: int, told: int | None) -> None:
-    """Give up on more planes than neurons."""
+def refuse(found: int, told: int | None, what: str) -> None:
+    """Give up on more of them than neurons."""
     if told is not None and found > told:
-        raise GiveUp(f"f has {found} planes, {told} neurons were told")
+        raise GiveUp(f"f has {found} {what}, {told} neurons were told")
 
 
 def on_subspace(f: Values, walk: Walk, known: int, source: np.random.Generator) -> tuple[Array, Planes]:
@@ -76,15 +84,13 @@ def on_subspace(f: Values, walk: Walk, known: int, source: np.random.Generator) 
     return basis, found.at(found.unsure < UNSURE)
 
 
-def fitted(f: Values, sight: Sight, spec: Spec, source: np.random.Generator) -> Layer:
+def fitted(f: Values, sight: Sight, source: np.random.Generator) -> Layer:
     """The layer whose planes are seen, to rounding; given up where fresh values are not those of it."""
     fit = regressed(f, sight, source)
     layer = facing.faced(fit.planes, fit.affine, fit.residual)
     x = facing.felt(layer, source)
     bound = CERTAIN * EPS * sight.walk.precision.size * (1 + np.linalg.norm(x, axis=1))
     facing.certain(layer, x, f(x), bound)
-    if (told := spec.widths[0]) is not None and len(layer.n) > told:
-        raise GiveUp(f"{len(layer.n)} neurons make up the function, {told} were told")
     return layer
 
 

@@ -182,7 +182,8 @@ def planes(walk: Walk, along: Gradients) -> Planes:
     n, alpha = factors(v)
     towards = np.sign(np.einsum("ki,ki->k", n, walk.lines.direction[walk.pieces.line[before]]))
     n, alpha, x = n * towards[:, None], alpha * towards[:, None], walk.points
-    unsure = (along.error[before] + along.error[after]) * np.sqrt(n.shape[1]) / np.linalg.norm(alpha, axis=1)
+    size = np.maximum(np.linalg.norm(alpha, axis=1), np.finfo(np.float64).tiny)
+    unsure = (along.error[before] + along.error[after]) * np.sqrt(n.shape[1]) / size
     return Planes(n, -np.einsum("ki,ki->k", n, x), alpha, x, unsure, along.good[before] & along.good[after])
 
 

@@ -9,8 +9,8 @@ is linear in θ and A. Written with ReLUs instead of signs the columns would sha
     (2)  a neuron needs more points on its rarer side than it has parameters, and two neurons whose signs nearly always
          agree need them on both sides of their planes, where these are farthest from all others,
 
-or the residual vanishes at wrong weights. Rows are weighted by 1 / √(1 + |x|² / D). Few unknowns are solved for by QR
-with refinement of the true residual; many by LSMR, for which a product costs as much as a network's values.
+or the residual vanishes at wrong weights. Rows are weighted by 1 / √(1 + |x|² / D). Few unknowns are solved for by
+QR, many by LSMR, for which a product costs as much as a network's values, and again for the residual in long doubles.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from scipy.sparse.linalg import LinearOperator, lsmr
 from paramid.methods.piecewise.line_kinks import Array, Places, Values
 from paramid.methods.piecewise.planes import Planes, factors
 
-RATIO, SPARE = 1.5, 10  # points for each unknown, and more
+RATIO, SPARE = 2.0, 10  # points for each unknown, and more
 NARROW, WIDE = 0.7, 1.5  # of the standard deviation of points
 OFF, UNSURE = 1e-6, 1e-2  # of a point's distance, from every plane: a rough one does not tell the sign nearer than that
 AGAIN = 4
 DENSE = 1500  # unknowns that QR is for
-REFINED, ITERATIONS, TOLERANCE, SETTLED = 4, 600, 1e-10, 1e-14
+ROWS = 4096  # at a time
+REFINED, ITERATIONS, TOLERANCE, SETTLED = 8, 600, 1e-5, 1e-14
 CANDIDATES, BETWEEN = 512, 0.45  # points looked at on a plane; of the distance to the next plane
 
 
@@ -72,11 +73,11 @@ def solved(x: Array, values: Array, planes: Planes) -> Fit:
     theta, residual = start, 0.0
     for output, y in enumerate((values * weight[:, None]).T):
         for _ in range(REFINED):
-            change = solve(y - product(lifted, signs, theta[output]))
+            change = solve(unexplained(y, lifted, signs, theta[output]))
             theta[output] += change
             if np.abs(change).max() < SETTLED * max(1.0, float(np.abs(theta[output]).max())):
                 break
-        residual = max(residual, float(np.abs(y - product(lifted, signs, theta[output])).max()))
+        residual = max(residual, float(np.abs(unexplained(y, lifted, signs, theta[output])).max()))
     return Fit(as_planes(2 * theta[:, :-1], planes), theta[:, -1], residual)
 
 
@@ -96,11 +97,21 @@ def product(lifted: Array, signs: Array, theta: Array) -> Array:
     return np.einsum("nj,nj->n", lifted @ theta.T, signs)
 
 
+def unexplained(y: Array, lifted: Array, signs: Array, theta: Array) -> Array:
+    """What (1) leaves of the values, in long doubles: the rounding of so many terms would show in θ."""
+    left = np.empty(len(y))
+    for low in range(0, len(y), ROWS):
+        some = slice(low, low + ROWS)
+        p = lifted[some].astype(np.longdouble) @ theta.T.astype(np.longdouble)
+        left[some] = y[some] - (p * signs[some]).sum(1)
+    return left
+
+
 def dense(lifted: Array, signs: Array) -> Solve:
     """Least squares by one QR."""
     matrix = (signs[:, :, None] * lifted[:, None]).reshape(len(lifted), -1)
     q, r = np.linalg.qr(matrix)
-    return lambda rest: np.linalg.lstsq(r, q.T @ rest, rcond=None)[0].reshape(signs.shape[1], -1)
+    return lambda left: np.linalg.lstsq(r, q.T @ left, rcond=None)[0].reshape(signs.shape[1], -1)
 
 
 def matrix_free(lifted: Array, signs: Array) -> Solve:
@@ -109,10 +120,10 @@ def matrix_free(lifted: Array, signs: Array) -> Solve:
     operator = LinearOperator(
         (len(lifted), shape[0] * shape[1]),
         matvec=lambda theta: product(lifted, signs, theta.reshape(shape)),
-        rmatvec=lambda rest: ((signs * rest[:, None]).T @ lifted).ravel(),
+        rmatvec=lambda left: ((signs * left[:, None]).T @ lifted).ravel(),
         dtype=np.float64,
     )
-    return lambda rest: lsmr(operator, rest, atol=TOLERANCE, btol=TOLERANCE, conlim=1e12, maxiter=ITERATIONS)[
+    return lambda left: lsmr(operator, left, atol=TOLERANCE, btol=TOLERANCE, conlim=1e12, maxiter=ITERATIONS)[
         0
     ].reshape(shape)
 
