@@ -23,6 +23,8 @@ from paramid.methods.piecewise.facing import Layer
 from paramid.methods.piecewise.line_kinks import Array, Values
 from paramid.words.options import at_least
 
+NOISE = 1e-7  # σ: with more the narrowest pieces of a line drown
+
 
 @dataclass(frozen=True)
 class Kinks:
@@ -40,11 +42,13 @@ class Kinks:
         at_least(self, reach=1e3, lines=1, near=1, most=3)
 
     def declines(self, spec: Spec) -> str | None:
-        """ReLUs below linear outputs, of exact values."""
+        """ReLUs below linear outputs, of exact values; one layer of them also where these are nearly so."""
         if set(spec.activations[:-1]) != {"relu"} or spec.activations[-1] != "identity":
             return f"needs ReLUs below linear outputs; this is {', '.join(spec.activations)}"
-        if spec.resolution:
-            return "needs values in float64 without noise"
+        if spec.resolution and len(spec.widths) > 1:
+            return "needs values in float64 without noise below more than one hidden layer"
+        if spec.noise > NOISE:
+            return f"needs noise of at most {NOISE:g}; here it is {spec.noise:g}"
         return None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:

@@ -245,10 +245,18 @@ def test_awkward_networks_are_found_as_functions(name: str) -> None:
     assert record.metrics["identified"] == 1
 
 
+@pytest.mark.parametrize(("inexact", "bits"), [("noise=1e-12", 28), ("noise=1e-9", 18), ("precision=float32", 12)])
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_little_noise_costs_bits_and_no_neuron(inexact: str, bits: float, seed: int) -> None:
+    record = paramid.run("kinks", f"relu:D=10,widths=4,{inexact}", seed=seed, throw=True)
+    assert record.metrics["identified"] == 1
+    assert bits < record.metrics["bits"] < bits + 16
+
+
 def test_widths_need_not_be_told() -> None:
     assert paramid.run("kinks", "relu:D=10,widths=6,known=false", throw=True).metrics["exact"] == 1
 
 
-@pytest.mark.parametrize("options", ["widths=3-3,noise=0.1", "widths=3,noise=0.1", "widths=3,precision=float32"])
+@pytest.mark.parametrize("options", ["widths=3-3,noise=0.1", "widths=3,noise=0.1", "widths=3-3,precision=float32"])
 def test_what_it_does_not_know_is_declined(options: str) -> None:
     assert paramid.run("kinks", f"relu:D=5,{options}").status is paramid.Status.DECLINED

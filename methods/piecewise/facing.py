@@ -27,6 +27,7 @@ from paramid.methods.piecewise.planes import Planes
 from paramid.methods.spans.linear_parts import combination
 
 ROUNDED = 1e-5  # a σ of (2) nearer to a whole number is one
+SHARE, MOST = 100.0, 0.2  # or nearer than so many residuals of what the neuron sends on, but no more than this
 HOLDS = 1e-6  # of the largest coefficient: what (1) may leave after rounding
 RANK = 1e-10
 EACH, EVERYWHERE = 2, 6  # fresh points at every plane, on both of its sides, and anywhere
@@ -71,7 +72,8 @@ def mirrored(columns: Array, y: Array, residual: float) -> Array:
     sigma, _, rank, _ = np.linalg.lstsq(columns, y, rcond=RANK)
     if rank == m:
         whole = np.rint(sigma)
-        return np.where((np.abs(sigma - whole) < ROUNDED) & (np.abs(whole - 0.5) < 1), whole, sigma)
+        near = np.clip(SHARE * residual / np.linalg.norm(columns, axis=0), ROUNDED, MOST)
+        return np.where((np.abs(sigma - whole) < near) & (np.abs(whole - 0.5) < 1), whole, sigma)
     if m < 2 * rank:
         solved = linprog(np.zeros(m), A_eq=columns / largest, b_eq=y / largest, bounds=[(0, 1)] * m, method="highs")
         if solved.x is not None and np.abs(columns @ np.rint(solved.x) - y).max() < HOLDS * largest:

@@ -51,6 +51,7 @@ class Precision:
     size: float  # G
     rounding: float = ROUGH * EPS  # ρ
     noise: float = 0.0  # σ, times what it takes to be sure
+    ulp: float = EPS
 
     def __call__(self, t: Array) -> Array:
         """τ(t)."""
@@ -58,7 +59,7 @@ class Precision:
 
     def ulps(self, t: Array) -> Array:
         """ν(t): what a difference of two values is known to."""
-        return ULPS * EPS * self.size * (1 + np.abs(t)) + self.noise
+        return ULPS * self.ulp * self.size * (1 + np.abs(t)) + self.noise
 
 
 @dataclass(frozen=True)
@@ -148,13 +149,14 @@ def walk(
     source: np.random.Generator,
     precision: Precision | None = None,
     noise: float = 0.0,
+    ulp: float = EPS,
     most: float = np.inf,
 ) -> Walk:
     """Every kink with |t| < `reach`, from `start` values a line on; left unfinished beyond `most` values."""
     t, which = grid(len(lines.origin), reach, start, source)
     values = f(lines.at(t, which))
     if precision is None:
-        precision = Precision(float(np.max(np.abs(values) / (1 + np.abs(t))[:, None])), noise=noise)
+        precision = Precision(float(np.max(np.abs(values) / (1 + np.abs(t))[:, None])), ROUGH * ulp, noise, ulp)
     seen = Seen(t[:0], which[:0], values[:0], t[:0]).joined(t, which, values)
     for _ in range(ROUNDS):
         pieces = straight_runs(seen, precision)

@@ -25,8 +25,10 @@ START = 8  # values on a line, and one more for every plane
 MOST, MOST_EACH, MANY = 200, 20, 5000  # values on a line: at most, for every plane more, of so many if no width is told
 EACH, MORE = 1.5, 8  # directions of the subspace: for every plane, and more
 PART = 0.5  # of the inputs: a subspace that is larger is all of them
+SURE = 6.0  # σ
+ULP = {"float64": EPS, "float32": float(np.finfo(np.float32).eps)}
 UNSURE = 0.1  # a plane that is known worse is none to begin with
-CERTAIN = 1e5  # units of rounding
+CERTAIN, LIKELY = 1e5, 30.0  # units of rounding in float64; of what a difference is known to
 
 
 @dataclass(frozen=True)
@@ -52,7 +54,16 @@ def seen(f: Values, spec: Spec, reach: float, source: np.random.Generator) -> Si
     """The planes that a line meets, but for those that it does not show."""
     lines, told = Lines(*source.standard_normal((2, 1, spec.inputs))), spec.widths[0]
     most = MOST + MOST_EACH * (told or MANY)
-    walk = line_kinks.walk(f, lines, reach=reach, start=START + (told or spec.inputs), source=source, most=most)
+    walk = line_kinks.walk(
+        f,
+        lines,
+        reach=reach,
+        start=START + (told or spec.inputs),
+        source=source,
+        most=most,
+        noise=SURE * spec.noise,
+        ulp=ULP[spec.precision],
+    )
     if len(walk.seen.t) > most:
         raise GiveUp(
             f"{len(walk.seen.t)} values on a line do not tell its kinks: f is no layer of {told or 'few'} ReLUs"
@@ -87,9 +98,11 @@ def on_subspace(f: Values, walk: Walk, known: int, source: np.random.Generator) 
 def fitted(f: Values, sight: Sight, source: np.random.Generator) -> Layer:
     """The layer whose planes are seen, to rounding; given up where fresh values are not those of it."""
     fit = regressed(f, sight, source)
-    layer = facing.faced(fit.planes, fit.affine, fit.residual)
+    precision = sight.walk.precision
+    layer = facing.faced(fit.planes, fit.affine, max(fit.residual, float(precision.ulps(np.zeros(1))[0])))
     x = facing.felt(layer, source)
-    bound = CERTAIN * EPS * sight.walk.precision.size * (1 + np.linalg.norm(x, axis=1))
+    far = np.linalg.norm(x, axis=1)
+    bound = CERTAIN * EPS * precision.size * (1 + far) + LIKELY * precision.ulps(far)
     facing.certain(layer, x, f(x), bound)
     return layer
 
