@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-import torch
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.piecewise import one_layer
+from paramid.methods.piecewise.arrays import generator, tensor, values
 from paramid.methods.piecewise.depth import Search, Sizes
 from paramid.methods.piecewise.facing import Layer
-from paramid.methods.piecewise.line_kinks import Array, Values
+from paramid.methods.piecewise.line_kinks import Values
 from paramid.words.options import at_least
 
 NOISE = 1e-7  # σ: with more the narrowest pieces of a line drown
@@ -89,25 +89,6 @@ class Kinks:
             yield network(found, spec, run)
             return
         raise GiveUp(why)
-
-
-def generator(run: Run) -> np.random.Generator:
-    """The run's stream for numpy."""
-    return np.random.default_rng(torch.randint(2**62, (2,), generator=run.generator, device="cpu").tolist())
-
-
-def values(oracle: Oracle, run: Run) -> Values:
-    """The oracle for arrays: kinks are bookkeeping over a few thousand numbers, which no accelerator speeds up."""
-
-    def f(x: Array) -> Array:
-        return oracle.query(tensor(x, run)).numpy(force=True).astype(np.float64)
-
-    return f
-
-
-def tensor(x: Array, run: Run) -> torch.Tensor:
-    """An array on the run's device."""
-    return torch.from_numpy(np.ascontiguousarray(x)).to(device=run.device, dtype=run.dtype)
 
 
 def network(layer: Layer, spec: Spec, run: Run) -> Network:

@@ -140,6 +140,11 @@ def test_an_environment_sees_a_commit_and_the_shared_packages(tmp_path: Path) ->
             "--D 5 --m 6",
             [r"right to \S+e-1[3-6], shifts to \S+e-1[3-6]", r"off by 1:.*\n  gave up: the residual"],
         ),
+        (
+            "kinks_against_cryptanalytic",
+            "--tasks D=6,widths=3 --seeds 2",
+            [r"2 of 2 identified by both", r"kinks +2 of 2 +\S+ queries", r"takes \S+ times the queries"],
+        ),
         ("board_build", "--methods 1", [r"1,000 records: read \S+ s, ranked \S+ s, written \S+ s; \S+ s in all"]),
         (
             "thresholds",

@@ -32,6 +32,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "sphere-lm": "paramid.methods.sphere_lm:SphereLM",
         "hermite-fused": "paramid.methods.hermite_fused:HermiteFused",
         "kinks": "paramid.methods.kinks:Kinks",
+        "cryptanalytic": "paramid.methods.cryptanalytic:Cryptanalytic",
         "peel": "paramid.methods.peel:Peel",
         "entangled": "paramid.methods.entangled:Entangled",
         "entangled-gauge": "paramid.methods.entangled_gauge:EntangledGauge",
