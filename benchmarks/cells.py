@@ -68,6 +68,7 @@ MORE = [
     "cryptanalytic | relu:D=20,widths=10",
     "cryptanalytic:signs=wiggle | relu:D=10,widths=4",
     "cryptanalytic | relu:D=10,widths=5-5",
+    "boundary-bends | relu:D=10,widths=5,decisions=true",
 ]
 CELLS = FEW + MORE
 SEEDS, WORKERS = 2, 2

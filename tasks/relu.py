@@ -15,6 +15,14 @@ as far as the values feel it: what is no parameter of the function on the inputs
 the teacher's own Jacobian there (judging.determined), and is neither wrong nor right. Below one output, beside a neuron
 that never switches, others may look either way (judging.turned).
 
+With `decisions`, only the sign of the output is seen, the same for f and for c f, c > 0. One of them stands for all,
+
+    (4)  f with the mean 0 over the inputs of the law, its outer weights of length 1 where all other weights have
+         columns of length 1,
+
+and that is told. Nor are there decisions on anything but the planes that the boundary {f = 0} meets: a neuron whose
+plane it does not meet is scored all the same, and nobody finds it.
+
 References: Carlini, Jagielski & Mironov, Cryptanalytic extraction of neural network models, CRYPTO 2020;
 Canales-Martínez et al., Polynomial time cryptanalytic extraction of neural network models, EUROCRYPT 2024.
 """
@@ -80,9 +88,9 @@ class Relu(Task):
     noise: float = 0.0  # standard deviation of the Gaussian noise on every value
     known: bool = True  # whether methods are told the widths
     precision: str = "float64"  # float64: values as computed; float32: values rounded to single precision
+    decisions: bool = False  # the sign of the output is all that is granted; its mean over the law is 0
 
     version: ClassVar[int] = 1
-    access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES})
     metrics: ClassVar[dict[str, str]] = {
         "function_exact": "flag: output_error_relative is below 1e-8 on 10 000 inputs of the law",
         "undetermined": "parameters that the function does not determine on 20 000 inputs of the law; none is scored",
@@ -95,6 +103,7 @@ class Relu(Task):
         *("D=4,widths=3,N=1", "D=4,widths=3,noise=0.1", "D=4,widths=3,precision=float32", "D=4,widths=3,known=false"),
         *(f"D=4,widths=3,awkward={name}" for name in relu_obstacles.AWKWARD),
         *("D=4,widths=3-3,awkward=never,layer=2", "D=4,widths=3-3,awkward=dead", "D=4,widths=3-3,known=false"),
+        "D=4,widths=3,decisions=true",
     )
 
     def __post_init__(self) -> None:
@@ -106,8 +115,15 @@ class Relu(Task):
             raise ValueError(f"layer is {self.layer}; there are {len(self.widths)} hidden layers")
         if not (math.isfinite(self.by) and self.by > 0):
             raise ValueError(f"by is {self.by}; a positive number was wanted")
+        if self.decisions and self.outputs > 1:
+            raise ValueError(f"outputs are {self.outputs}; decisions are those of one output")
         if self.awkward in relu_obstacles.OF_TWO and self.widths[self.layer - 1] < 2:
             raise ValueError(f"awkward={self.awkward} is about two neurons; layer {self.layer} has 1")
+
+    @property
+    def access(self) -> frozenset[Access]:  # type: ignore[override]  # depends on the options
+        """Values at chosen inputs and at those of the law, or decisions at chosen inputs."""
+        return frozenset({Access.DECISIONS} if self.decisions else {Access.QUERIES, Access.SAMPLES})
 
     @property
     def spec(self) -> Spec:
@@ -116,6 +132,7 @@ class Relu(Task):
             inputs=self.D,
             widths=tuple(width if self.known else None for width in self.widths),
             outputs=self.outputs,
+            outer="unit" if self.decisions else "free",
             activations=("relu",) * len(self.widths) + ("identity",),
             shift_law=self.bias_law,
             shift=1 / math.sqrt(self.D) if self.bias is None else self.bias,
@@ -143,7 +160,7 @@ class Relu(Task):
         if self.awkward is not None:
             source = random_streams.generator(seed, "teacher", "obstacle")
             drawn = relu_obstacles.put(drawn, self.awkward, self.by, self.layer - 1, source)
-        return drawn
+        return balanced(drawn) if self.decisions else drawn
 
     def truth(self, teacher: Teacher, kind: type[Claim]) -> Claim:
         """The network, or the columns of its first hidden layer."""
@@ -162,6 +179,15 @@ class Relu(Task):
         if metrics["undetermined"]:  # what cannot be scored by itself must be right as a function
             metrics |= {name: metrics[name] * metrics["function_exact"] for name in ("identified", "exact")}
         return self.headed(metrics)
+
+
+def balanced(drawn: ReluTeacher) -> ReluTeacher:
+    """(4): the same neurons, the output shifted and scaled."""
+    (*weights, _), (*biases, c) = drawn.weights, drawn.biases
+    *_, a = normalise(drawn).weights
+    size = a.norm() if a.any() else 1.0
+    mean = drawn(felt(drawn.inputs)).mean(dim=0)
+    return drawn.with_layers([*weights, drawn.weights[-1] / size], [*biases, (c - mean) / size])
 
 
 def felt(inputs: int) -> Tensor:

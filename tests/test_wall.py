@@ -43,7 +43,7 @@ def supervisor() -> Iterator[Supervisor]:
     torch.set_num_threads(threads)
 
 
-@pytest.mark.parametrize(("method", "task"), PAIRS)
+@pytest.mark.parametrize(("method", "task"), [*PAIRS, ("boundary-bends", "relu:D=5,widths=5,decisions=true")])
 def test_a_claim_through_the_wall_is_that_of_an_oracle_here(method: str, task: str, supervisor: Supervisor) -> None:
     cell = plan_cell(method, task, seed=1, judge_inputs=500)
     here = Transcript(cell, 1)

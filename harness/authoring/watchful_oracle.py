@@ -70,6 +70,10 @@ class WatchfulOracle(CountingOracle):
         """Values at chosen points."""
         return self.hand_out(super().query(x))
 
+    def decide(self, x: Tensor, /) -> Tensor:
+        """Decisions at chosen points."""
+        return self.hand_out(super().decide(x))
+
     def sample(self, n: int, /) -> Samples:
         """Passive pairs."""
         return WatchfulSamples(super().sample(n), self.hand_out)

@@ -29,9 +29,9 @@ NAVIGATION = {
     "Provenance": "provenance.html",
 }
 LEAD = (
-    "Methods see only what was agreed: samples, queries, derivatives or moments. The harness counts every row, judges "
-    "every claim modulo the symmetries nobody can see, and shows every failure. Ranks go only as far as these records "
-    "can tell methods apart."
+    "Methods see only what was agreed: samples, queries, decisions, derivatives or moments. The harness counts every "
+    "row, judges every claim modulo the symmetries nobody can see, and shows every failure. Ranks go only as far as "
+    "these records can tell methods apart."
 )
 
 

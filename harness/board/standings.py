@@ -23,7 +23,7 @@ from paramid.statistics.target_costs import COST_KINDS, KINDS, TARGETS, TargetCo
 OVER = {"seconds": "seconds", "queries": "rows of the teacher"}
 ABOUT = {
     "samples": "Nothing but pairs (x, f(x)) from the input law: no input is chosen.",
-    "queries": "Values at inputs of the method's own choice.",
+    "queries": "Values, or decisions alone, at inputs of the method's own choice.",
     "derivatives": "Exact gradients or Hessians from the oracle, in whatever part.",
     "moments": "Exact Hermite coefficients, as infinitely many samples would give them.",
 }

@@ -33,6 +33,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "hermite-fused": "paramid.methods.hermite_fused:HermiteFused",
         "kinks": "paramid.methods.kinks:Kinks",
         "cryptanalytic": "paramid.methods.cryptanalytic:Cryptanalytic",
+        "boundary-bends": "paramid.methods.boundary_bends:BoundaryBends",
         "peel": "paramid.methods.peel:Peel",
         "entangled": "paramid.methods.entangled:Entangled",
         "entangled-gauge": "paramid.methods.entangled_gauge:EntangledGauge",

@@ -17,8 +17,9 @@ from paramid.words import random_streams
 from paramid.words.random_streams import Normals
 from paramid.words.spec import Access, Spec
 
-Kind = Literal["query", "gradient", "hessian"]
-COUNTED = {"query": "queries", "gradient": "derivatives", "hessian": "derivatives"}
+Kind = Literal["query", "decision", "gradient", "hessian"]
+ASKED = {"query": Access.QUERIES, "decision": Access.DECISIONS}
+COUNTED = {"query": "queries", "decision": "queries", "gradient": "derivatives", "hessian": "derivatives"}
 
 
 @dataclass
@@ -71,6 +72,10 @@ class CountingOracle:
         """F at chosen points, (rows, outputs)."""
         return self._asked("query", x)
 
+    def decide(self, x: Tensor, /) -> Tensor:
+        """Which output is largest, from 0, or 1 where the only one is positive: (rows, 1)."""
+        return self._asked("decision", x)
+
     def gradient(self, x: Tensor, /) -> Tensor:
         """Exact first derivatives."""
         return self._asked("gradient", x)
@@ -87,8 +92,8 @@ class CountingOracle:
 
     def admit(self, kind: Kind) -> None:
         """Refuse what was not agreed, or what this teacher has not."""
-        self._admit(Access.QUERIES if kind == "query" else Access.DERIVATIVES)
-        if kind != "query":
+        self._admit(ASKED.get(kind, Access.DERIVATIVES))
+        if kind not in ASKED:
             self._granted(kind)
 
     def book(self, kind: Kind | Literal["samples"], count: int) -> None:
@@ -102,10 +107,11 @@ class CountingOracle:
         setattr(self._usage, name, used + count)
 
     def answer(self, kind: Kind, x: Tensor) -> Tensor:
-        """A chunk's values or derivatives, of rows that are booked."""
-        if kind != "query":
+        """A chunk's values, decisions or derivatives, of rows that are booked."""
+        if kind not in ASKED:
             return self._evaluated(self._granted(kind), x)
-        return self._noisy(self._evaluated(self._teacher, x), self._noise)
+        y = self._noisy(self._evaluated(self._teacher, x), self._noise)
+        return decided(y) if kind == "decision" else y
 
     def sample(self, n: int, /) -> Samples:
         """`n` further passive pairs; refused when more than granted were asked for in total."""
@@ -188,3 +194,9 @@ class CountingOracle:
         if self._spec.noise:
             y = y + self._spec.noise * source(y.shape, y.dtype).to(y.device)
         return y.float().to(y.dtype) if self._spec.precision == "float32" else y
+
+
+def decided(y: Tensor) -> Tensor:
+    """Values as decisions: the place of the largest, or whether the only one is positive."""
+    which = y > 0 if y.shape[1] == 1 else y.argmax(dim=1, keepdim=True)
+    return which.to(y.dtype)

@@ -30,7 +30,7 @@ def finite(x: Tensor) -> bool:
 
 
 def at_once(spec: Spec, kind: str) -> int:
-    """The rows of a chunk of values ("query"), of first ("gradient") or second derivatives ("hessian")."""
+    """The rows of a chunk of values or decisions, of first ("gradient") or second derivatives ("hessian")."""
     width = max(spec.inputs, spec.outputs, *(w or 1 for w in spec.widths), 1)
     if kind == "gradient":
         width = width * spec.outputs

@@ -27,6 +27,10 @@ class Oracle(Protocol):
         """F at chosen points: (rows, inputs) -> (rows, outputs)."""
         ...
 
+    def decide(self, x: Tensor, /) -> Tensor:
+        """Which output is largest, from 0; of a single one 1 where it is positive, 0 elsewhere: (rows, 1)."""
+        ...
+
     def sample(self, n: int, /) -> Samples:
         """`n` further passive pairs from the input law."""
         ...

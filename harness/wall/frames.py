@@ -53,6 +53,7 @@ class Kind(IntEnum):
     OUTPUT = 13
     FAILED = 14
     ENDED = 15
+    DECISION = 16
     JOB = 32
     VALUES = 33
     REFUSED = 34

@@ -38,6 +38,10 @@ class ProxyOracle:
         """F at chosen points, (rows, outputs)."""
         return self._rows("query", Kind.QUERY, x)
 
+    def decide(self, x: Tensor, /) -> Tensor:
+        """Which output is largest, from 0, or 1 where the only one is positive: (rows, 1)."""
+        return self._rows("decision", Kind.DECISION, x)
+
     def gradient(self, x: Tensor, /) -> Tensor:
         """Exact first derivatives."""
         return self._rows("gradient", Kind.GRADIENT, x)

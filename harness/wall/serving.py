@@ -26,7 +26,10 @@ from paramid.words.claims import Claim, Function
 from paramid.words.spec import Access, Spec
 from paramid.words.status import Status
 
-ROWS: Mapping[Kind, Asked] = {Kind.QUERY: "query", Kind.GRADIENT: "gradient", Kind.HESSIAN: "hessian"}
+ROWS: Mapping[Kind, Asked] = {
+    **{Kind.QUERY: "query", Kind.DECISION: "decision"},
+    **{Kind.GRADIENT: "gradient", Kind.HESSIAN: "hessian"},
+}
 QUESTIONS = frozenset({*ROWS, Kind.SAMPLE, Kind.CHUNK, Kind.MOMENTS, Kind.LABEL, Kind.CLAIM, Kind.ENDED})
 OUTPUTS = frozenset({Kind.OUTPUT, Kind.FAILED})
 MOST_PARTS, MOST_ROWS = 1000, 2**53

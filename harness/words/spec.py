@@ -12,6 +12,7 @@ class Access(Enum):
     """The kinds of access to a teacher; each is granted by the task, declared by the method and counted apart."""
 
     QUERIES = "queries"
+    DECISIONS = "decisions"  # which output is largest, or whether the only one is positive; counted with the queries
     SAMPLES = "samples"
     DERIVATIVES = "derivatives"
     MOMENTS = "moments"
@@ -31,7 +32,7 @@ class Spec:
     outputs: int = 1
     activations: tuple[str, ...]
     input_law: str = "normal"
-    outer: str = "free"  # "ones": every outer weight is 1
+    outer: str = "free"  # "ones": every outer weight is 1; "unit": their squares sum to 1 where norms are 1
     norms: str = "free"  # "unit": every incoming weight vector has length 1
     output_bias: str = "free"  # "zero"
     shift_law: str = "uniform"  # or "normal"
@@ -43,7 +44,7 @@ class Spec:
     within: float | None = None  # where given, every coordinate of a sample is conditioned on ±within
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
-        "outer": ("ones", "free"),
+        "outer": ("ones", "unit", "free"),
         "norms": ("unit", "free"),
         "output_bias": ("zero", "free"),
         "precision": ("float64", "float32"),
