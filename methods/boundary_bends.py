@@ -26,8 +26,9 @@ from paramid.methods.decisions import bends, boundary, polylines, vanishing
 from paramid.methods.decisions.boundary import Decide
 from paramid.methods.decisions.polylines import Pieces
 from paramid.methods.decisions.vanishing import Vanishing
-from paramid.methods.kinks import generator, network, tensor
+from paramid.methods.kinks import network
 from paramid.methods.piecewise import facing
+from paramid.methods.piecewise.arrays import generator, tensor
 from paramid.methods.piecewise.facing import Layer
 from paramid.methods.piecewise.line_kinks import Array, Flags, Places
 from paramid.methods.piecewise.planes import Planes

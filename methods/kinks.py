@@ -18,7 +18,7 @@ import numpy as np
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.piecewise import one_layer
 from paramid.methods.piecewise.arrays import generator, tensor, values
-from paramid.methods.piecewise.depth import Search, Sizes
+from paramid.methods.piecewise.depth.search import Search, Sizes
 from paramid.methods.piecewise.facing import Layer
 from paramid.methods.piecewise.line_kinks import Values
 from paramid.words.options import at_least

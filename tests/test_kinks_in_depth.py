@@ -8,21 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paramid
-from paramid.methods.piecewise import (
-    aimed_lines,
-    evidence,
-    membership,
-    orientation,
-    partial_rows,
-    polish,
-    unseen,
-)
-from paramid.methods.piecewise.depth import Search, Sizes
-from paramid.methods.piecewise.evidence import Evidence
+from paramid.methods.piecewise.depth import aimed_lines, evidence, membership, orientation, partial_rows, polish, unseen
+from paramid.methods.piecewise.depth.evidence import Evidence
+from paramid.methods.piecewise.depth.membership import Membership
+from paramid.methods.piecewise.depth.polish import Weights
+from paramid.methods.piecewise.depth.search import Search, Sizes
+from paramid.methods.piecewise.depth.stack import Rows, Stack
 from paramid.methods.piecewise.line_kinks import Array
-from paramid.methods.piecewise.membership import Membership
-from paramid.methods.piecewise.polish import Weights
-from paramid.methods.piecewise.stack import Rows, Stack
 
 seeds = st.integers(0, 10**6)
 

@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paramid.methods.piecewise import line_kinks, planes, stack
+from paramid.methods.piecewise import line_kinks, planes
+from paramid.methods.piecewise.depth import stack
+from paramid.methods.piecewise.depth.stack import Rows, Stack
 from paramid.methods.piecewise.line_kinks import Array, Flags, Lines, Places, Precision, Values
 from paramid.methods.piecewise.planes import Gradients, Planes
-from paramid.methods.piecewise.stack import Rows, Stack
 
 SURE, FAR = 1e-4, 50.0  # a plane that is known worse, or a point that is farther away, says nothing about deeper layers
 

@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paramid.methods.piecewise import stack as stacks
-from paramid.methods.piecewise.evidence import Evidence
+from paramid.methods.piecewise.depth import stack as stacks
+from paramid.methods.piecewise.depth.evidence import Evidence
+from paramid.methods.piecewise.depth.stack import FLAT, Rows, Stack
 from paramid.methods.piecewise.line_kinks import Array, Flags, Places, Values
-from paramid.methods.piecewise.stack import FLAT, Rows, Stack
 
 ON_PLANE = 1e-6  # of a point's size
 POINTS, TRIES, STEPS = 8, 200, 20  # of (2); starts for them, and steps of Newton's

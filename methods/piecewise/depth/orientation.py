@@ -26,9 +26,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paramid.methods.piecewise.depth.stack import Rows, Stack
 from paramid.methods.piecewise.line_kinks import Array, Flags
 from paramid.methods.piecewise.planes import Gradients
-from paramid.methods.piecewise.stack import Rows, Stack
 
 MOST = 300  # telling pieces looked at
 MISFIT, EXACT = 1e-5, 1e-6  # of a gradient's length: what (1) may leave; what a gradient is to be known to

@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
-from paramid.methods.piecewise import membership
-from paramid.methods.piecewise import stack as stacks
+from paramid.methods.piecewise.depth import membership
+from paramid.methods.piecewise.depth import stack as stacks
 from paramid.methods.piecewise.line_kinks import Array, Flags, Values
 
 POOL, PART = 6000, 500  # points of (2), and how many at once

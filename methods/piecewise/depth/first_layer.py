@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from paramid.methods.piecewise.evidence import Evidence
+from paramid.methods.piecewise.depth.evidence import Evidence
+from paramid.methods.piecewise.depth.membership import Membership
+from paramid.methods.piecewise.depth.stack import Rows, Stack
 from paramid.methods.piecewise.line_kinks import Array, Places
-from paramid.methods.piecewise.membership import Membership
-from paramid.methods.piecewise.stack import Rows, Stack
 
 SAME, UNITS = 1e-5, 10.0  # sin of the angle of two planes that are one; in what the plane is known to
 SPARE = 6  # planes looked at beyond as many as were told

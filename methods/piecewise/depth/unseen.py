@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from paramid.methods.piecewise import membership, polish
-from paramid.methods.piecewise import stack as stacks
+from paramid.methods.piecewise.depth import membership, polish
+from paramid.methods.piecewise.depth import stack as stacks
+from paramid.methods.piecewise.depth.polish import Weights
 from paramid.methods.piecewise.line_kinks import Array, Flags, Places, Values
-from paramid.methods.piecewise.polish import Weights
 
 POOL, GUESSES, EACH = 2000, 4, 5  # points looked at; weights guessed; points kept for each weight and guess
 CANDIDATES, EXTREME = 20_000, 3  # points looked at, and kept at either end for each weight

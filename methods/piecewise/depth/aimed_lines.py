@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paramid.methods.piecewise import evidence, membership
-from paramid.methods.piecewise import stack as stacks
+from paramid.methods.piecewise.depth import evidence, membership
+from paramid.methods.piecewise.depth import stack as stacks
+from paramid.methods.piecewise.depth.stack import FLAT, Rows, Stack, size
 from paramid.methods.piecewise.line_kinks import Array, Flags, Lines, Places
 from paramid.methods.piecewise.planes import Planes
-from paramid.methods.piecewise.stack import FLAT, Rows, Stack, size
 
 TRIES, STEPS, GENTLE = (
     40,

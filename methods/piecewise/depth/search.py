@@ -19,15 +19,23 @@ from typing import NamedTuple
 import numpy as np
 
 from paramid import GiveUp
-from paramid.methods.piecewise import aimed_lines, evidence, last_layer, membership, orientation, partial_rows, polish
-from paramid.methods.piecewise import stack as stacks
-from paramid.methods.piecewise import unseen as unseen_weights
-from paramid.methods.piecewise.evidence import Evidence
-from paramid.methods.piecewise.first_layer import first_layer
+from paramid.methods.piecewise.depth import (
+    aimed_lines,
+    evidence,
+    last_layer,
+    membership,
+    orientation,
+    partial_rows,
+    polish,
+)
+from paramid.methods.piecewise.depth import stack as stacks
+from paramid.methods.piecewise.depth import unseen as unseen_weights
+from paramid.methods.piecewise.depth.evidence import Evidence
+from paramid.methods.piecewise.depth.first_layer import first_layer
+from paramid.methods.piecewise.depth.membership import Membership
+from paramid.methods.piecewise.depth.polish import Weights
+from paramid.methods.piecewise.depth.stack import Rows, Stack
 from paramid.methods.piecewise.line_kinks import EPS, Array, Flags, Lines, Values
-from paramid.methods.piecewise.membership import Membership
-from paramid.methods.piecewise.polish import Weights
-from paramid.methods.piecewise.stack import Rows, Stack
 
 BATCH, START = 3, 8  # lines at once; values a line to begin with, and two more a neuron
 AIMED_START, AIMED_REACH, AIMED = 6, 1.0, 6  # of short lines, and how many batches of them

@@ -21,12 +21,13 @@ from typing import NamedTuple
 import numpy as np
 
 from paramid import GiveUp
-from paramid.methods.piecewise import facing, membership
-from paramid.methods.piecewise import stack as stacks
-from paramid.methods.piecewise.evidence import Evidence
+from paramid.methods.piecewise import facing
+from paramid.methods.piecewise.depth import membership
+from paramid.methods.piecewise.depth import stack as stacks
+from paramid.methods.piecewise.depth.evidence import Evidence
+from paramid.methods.piecewise.depth.stack import Rows, Stack
 from paramid.methods.piecewise.line_kinks import Array, Flags, Values
 from paramid.methods.piecewise.planes import Gradients
-from paramid.methods.piecewise.stack import Rows, Stack
 
 ON_PLANE = 1e-7
 WHOLE = 1e-2  # a σ nearer to a whole number is one

@@ -28,9 +28,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paramid.methods.piecewise.depth.stack import Rows, Stack, size
 from paramid.methods.piecewise.line_kinks import Array, Flags, Places
 from paramid.methods.piecewise.planes import Planes
-from paramid.methods.piecewise.stack import Rows, Stack, size
 
 CONDITION, RESIDUAL, TIMES = 1e6, 1e-5, 100.0  # of A_S; of (1) where it has more equations than entries
 ROUNDING = 1e-13

@@ -1,0 +1,1 @@
+"""ReLU networks of several hidden layers, layer by layer, from kinks along lines."""
