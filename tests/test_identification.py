@@ -142,7 +142,7 @@ def test_a_bad_function_is_named(f: object, said: str) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"inputs": 6, "neurons": 4, "outer": "twos"}, "ones or free"),
+        ({"inputs": 6, "neurons": 4, "outer": "twos"}, "ones or unit or free"),
         ({"inputs": 6, "neurons": 4, "method": "truth"}, "control"),
         ({"inputs": 6, "neurons": 4, "method": "spm:derivatives=exact"}, "needs derivatives"),
     ],

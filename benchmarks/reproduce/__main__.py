@@ -6,9 +6,9 @@ What the store holds is not run again.
 import argparse
 from pathlib import Path
 
-from benchmarks.reproduce import biased_relu, hierarchy, high_threshold, pages, pyramid, quadratic, shallow
+from benchmarks.reproduce import biased_relu, hierarchy, high_threshold, pages, pyramid, quadratic, relu, shallow
 
-PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy)
+PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu)
 PAGES = {paper.PAGE.name: paper.PAGE for paper in PAPERS}
 DOCS = Path(__file__).parents[2] / "docs"
 
