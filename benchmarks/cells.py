@@ -64,6 +64,7 @@ MORE = [
     "kernel:features=squares | hierarchy:D=10",
     "threshold-boundary | biased-relu:D=10,m=10,weights=orthonormal,biases=negative",
     "kinks | relu:D=10,widths=25",
+    "kinks | relu:D=20,widths=10-10",
     "cryptanalytic | relu:D=10,widths=4",
     "cryptanalytic | relu:D=20,widths=10",
     "cryptanalytic:signs=wiggle | relu:D=10,widths=4",

@@ -339,7 +339,7 @@ class Search:
 
 def extremes(stack: Stack, x: Array, count: int, source: np.random.Generator) -> Array:
     """Of many points those where h is extreme in some direction: there neurons switch that hardly ever do."""
-    h = stack(x)
-    towards = source.standard_normal((count, h.shape[1])) / np.maximum(h.std(0), stacks.FLAT)
-    parts = [(h @ part.T).argmax(0) for part in np.array_split(towards, 1 + count // 100)]
+    h = stack(x).astype(np.float32)
+    towards = source.standard_normal((count, h.shape[1]), np.float32) / np.maximum(h.std(0), np.float32(stacks.FLAT))
+    parts = [(part @ h.T).argmax(1) for part in np.array_split(towards, 1 + count // 100)]
     return x[np.unique(np.concatenate(parts))]
