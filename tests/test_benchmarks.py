@@ -13,8 +13,12 @@ import torch
 
 from benchmarks import cells, growth, kernels
 from benchmarks import planted_regressions as planted
+from benchmarks.reproduce import pages, relu
+from benchmarks.reproduce.__main__ import PAGES
+from benchmarks.reproduce.pages import Page, Section
 from paramid.contracts import registry
 from paramid.contracts.controls import Control
+from paramid.running import suites
 from paramid.statistics import commit_regressions
 from paramid.words.naming import Name
 from tests.records import failed, made
@@ -170,3 +174,23 @@ def test_a_direction_counts_once_and_only_when_it_is_true() -> None:
     counted = module("side_by_side/directions").distinct_true
     assert counted(ends, w) == 2
     assert counted(ends[:0], w) == 0
+
+
+def test_pages_are_made_of_suites_that_exist() -> None:
+    assert all(suites.suite(name).about for page in PAGES.values() for name in page.sections)
+
+
+def test_a_page_is_written_from_what_its_suite_gives(tmp_path: Path) -> None:
+    records = pages.played("smoke", tmp_path / "store", 2)
+    section = Section("Small", lambda mine: pages.by_task(mine, pages.IDENTIFIED, pages.ENDED))
+    (path,) = pages.write(Page("small", "A page", "Sources.", {"smoke": section}), {"smoke": records}, tmp_path)
+    assert f"| {records[0].task} |" in path.read_text(encoding="utf-8")
+
+
+def test_the_page_of_relu_networks_counts_what_is_wrong_and_how_much_more_the_attack_takes() -> None:
+    task, right = "relu:D=10,widths=4", {"identified": 1.0, "function_exact": 1.0}
+    ours = [made("kinks", task, s, rows=200, seconds=0.01, metrics={**right, "bits": 48.0}) for s in (1, 2)]
+    attack = made("cryptanalytic", task, 1, rows=6000, seconds=0.3, metrics={**right, "bits": 40.0})
+    assert list(relu.ratios([*ours, attack])) == [("D=10,widths=4", "30.0 times", "30.0 times", "+8.0")]
+    wrong = made("kinks", task, 3, metrics={"identified": 0.0, "function_exact": 0.0})
+    assert list(relu.counted([*ours, wrong])) == ["2 of 3 networks are identified; 1 claims are another function."]

@@ -40,7 +40,7 @@ class Page:
 
 def played(suite: str, store: Path, workers: int | None = None) -> Records:
     """The records of a suite; what the store holds is not run again."""
-    comparison = Comparison.planned((), (), (), suite=suite, store=store, workers=workers)
+    comparison = Comparison.planned((), (), suite=suite, store=store, workers=workers)
     comparison.run_missing(progress())
     return comparison.results()
 
