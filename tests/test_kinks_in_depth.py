@@ -8,7 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paramid
-from paramid.methods.piecewise.depth import aimed_lines, evidence, membership, orientation, partial_rows, polish, unseen
+from paramid.methods.piecewise.depth import (
+    aimed_lines,
+    evidence,
+    last_layer,
+    membership,
+    orientation,
+    partial_rows,
+    polish,
+    unseen,
+)
 from paramid.methods.piecewise.depth.evidence import Evidence
 from paramid.methods.piecewise.depth.membership import Membership
 from paramid.methods.piecewise.depth.polish import Weights
@@ -276,3 +285,23 @@ def test_what_is_no_network_of_these_widths_is_given_up() -> None:
     net = network(8, 7, 5, 1)
     told = paramid.identify(net, inputs=8, neurons=[4, 3], activation="relu", outer="free", method="kinks")
     assert told.status is paramid.Status.GAVE_UP
+
+
+def test_of_all_ways_to_look_one_is_taken_that_leaves_an_active_neuron() -> None:
+    """Values do not tell it: beside a neuron that is active at all h others may be mirrored, if a bias allows it."""
+    source = np.random.default_rng(3)
+    h = np.maximum(0, source.standard_normal((300, 8)) + 0.5)
+    w, sends = source.standard_normal((12, 8)), source.standard_normal((12, 1))
+    truth, active = source.integers(0, 2, 12), np.abs(source.standard_normal((8, 1)))
+    linear = active - (w.T * truth) @ sends
+    sigma = last_layer.likeliest(w, np.ones(12, bool), sends, linear, h, source)
+    assert (h @ last_layer.rest_of(w, sends, linear, sigma)).min() >= 0
+    assert not last_layer.likeliest(w, np.arange(12) < 5, sends, linear, h, source)[5:].any()
+
+
+def test_a_network_that_is_wrong_nearly_everywhere_does_not_survive() -> None:
+    net = network(6, 5, 4, 1)
+    search = Search(net, Sizes(6, (5, 4), 1), 20.0, np.random.default_rng(0))
+    other = Weights(net.w, (*net.b[:-1], net.b[-1] + 1))
+    assert search.survives(net, 1e-9)
+    assert not search.survives(other, 1e-9)

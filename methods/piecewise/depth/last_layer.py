@@ -35,7 +35,8 @@ NOTHING = 1e-6  # of λ
 RANK = 1e-12
 ENOUGH, LOOKED_AT = 2, 4000  # values for each unknown of (1); points among which clear ones are looked for
 SETTLING = 10  # reweighted least squares
-ALL = 10  # neurons: all choices of σ are looked at
+ALL, STARTS = 14, 20  # neurons: all choices of σ are looked at; with more, how many at random
+MOST = 500  # choices at once
 ALWAYS = 4.0  # times the least value of a neuron that takes an always active one's place: its bias
 
 
@@ -51,13 +52,12 @@ def top(f: Values, stack: Stack, rows: Rows, seen: Evidence, missing: int, sourc
     """(1), with at most `missing` neurons that never switch."""
     sends = jumps(stack, rows, seen)
     x, values = enough(f, stack, rows, seen.pieces, source)
-    rows, (linear, constant, h, _) = resting(stack, rows, sends, x, values)
-    felt = h.max(0) > 0
-    sigma = mirrored(rows, sends, linear, h, felt, missing)
-    bypass = rest_of(rows.w, sends, linear, sigma) * felt[:, None]
-    found = Top(rows.turned(np.where(sigma == 1, -1.0, 1.0)), sends.T, constant + (sigma * rows.b) @ sends)
-    if missing and np.abs(bypass).max() > NOTHING * np.abs(linear).max():
-        found = with_always_active(found, bypass, h, missing)
+    rows, left = resting(stack, rows, sends, x, values)
+    sigma = mirrored(rows, sends, left, missing, source)
+    bypass = rest_of(rows.w, sends, left.linear, sigma) * (left.h.max(0) > 0)[:, None]
+    found = Top(rows.turned(np.where(sigma == 1, -1.0, 1.0)), sends.T, left.constant + (sigma * rows.b) @ sends)
+    if missing and np.abs(bypass).max() > NOTHING * np.abs(left.linear).max():
+        found = with_always_active(found, bypass, left.h, missing)
     return found
 
 
@@ -138,18 +138,18 @@ def rest_of(w: Array, sends: Array, linear: Array, sigma: Array) -> Array:
     return np.asarray(linear + (w.T * sigma) @ sends, dtype=np.float64)
 
 
-def mirrored(rows: Rows, sends: Array, linear: Array, h: Array, felt: Flags, missing: int) -> Array:
+def mirrored(rows: Rows, sends: Array, left: Rest, missing: int, source: np.random.Generator) -> Array:
     """The σ of (1), where h is felt; where neurons may be missing that leave a rest, the likeliest.
 
     Rows with unseen entries are taken to be turned rightly; if that does not come out whole, their columns are not
     used.
     """
-    why = "which way the last hidden layer's neurons look does not come out whole"
+    felt, why = left.h.max(0) > 0, "which way the last hidden layer's neurons look does not come out whole"
     for columns in dict.fromkeys((tuple(felt), tuple(felt & rows.seen.all(0)))):
         use = np.array(columns)
         equations = -(sends.T[:, None] * rows.w.T[None, use]).reshape(-1, len(rows.b))
         try:
-            sigma = facing.mirrored(equations, linear[use].T.ravel(), 0.0)
+            sigma = facing.mirrored(equations, left.linear[use].T.ravel(), 0.0)
         except GiveUp as error:
             why = str(error)
             continue
@@ -159,50 +159,54 @@ def mirrored(rows: Rows, sends: Array, linear: Array, h: Array, felt: Flags, mis
             return whole
     if not missing:
         raise GiveUp(why)
-    return likeliest(rows.w[:, use], np.all(rows.seen[:, use], axis=1), sends, linear[use], h[:, use])
+    return likeliest(rows.w[:, use], np.all(rows.seen[:, use], axis=1), sends, left.linear[use], left.h[:, use], source)
 
 
-def likeliest(w: Array, may: Flags, sends: Array, linear: Array, h: Array) -> Array:
+def likeliest(w: Array, may: Flags, sends: Array, linear: Array, h: Array, source: np.random.Generator) -> Array:
     """The σ that leave what a single neuron sends on that needs the least bias to be active at all h.
 
-    Only neurons that `may` are turned: with an unseen entry it is not known what that would leave. From the shortest
-    rest on, one σ at a time is turned while that helps; with few neurons from all choices.
+    Only neurons that `may` are turned: with an unseen entry it is not known what that would leave. With few neurons all
+    choices are looked at; else, from the shortest rest and at random, one σ at a time is turned while that helps.
     """
     free = np.flatnonzero(may)
 
-    def left(sigma: Array) -> float:
-        return needed(rest_of(w[free], sends[free], linear, sigma), h)
+    def left(sigma: Array) -> Array:
+        rests = linear + np.einsum("kl,lb,lo->kbo", sigma, w[free], sends[free], optimize=True)
+        return np.concatenate([needed(part, h) for part in np.array_split(rests, 1 + len(rests) // MOST)])
 
     if len(free) <= ALL:
         every = np.array(list(product((0.0, 1.0), repeat=len(free))))
-        sigma = every[np.argmin([left(sigma) for sigma in every])]
+        best = every[np.argmin(left(every))]
     else:
         equations = -(sends[free].T[:, None] * w[free].T[None]).reshape(-1, len(free))
-        sigma = np.clip(np.rint(np.linalg.lstsq(equations, linear.T.ravel(), rcond=RANK)[0]), 0, 1)
-        sigma = climbed(sigma, left)
+        first = np.clip(np.rint(np.linalg.lstsq(equations, linear.T.ravel(), rcond=RANK)[0]), 0, 1)
+        starts = [first, *source.integers(0, 2, (STARTS, len(free))).astype(np.float64)]
+        best = min((climbed(start, left) for start in starts), key=lambda sigma: float(left(sigma[None])[0]))
     found = np.zeros(len(w))
-    found[free] = sigma
+    found[free] = best
     return found
 
 
-def climbed(sigma: Array, left: Callable[[Array], float]) -> Array:
+def climbed(sigma: Array, left: Callable[[Array], Array]) -> Array:
     """One σ at a time is turned while that leaves less."""
-    least = left(sigma)
-    while len(sigma):
+    least = float(left(sigma[None])[0])
+    while True:
         trials = np.abs(sigma - np.eye(len(sigma)))
-        each = [left(trial) for trial in trials]
-        if min(each) >= least:
-            break
-        sigma, least = trials[int(np.argmin(each))], min(each)
-    return sigma
+        each = left(trials)
+        if each.min() >= least:
+            return sigma
+        sigma, least = trials[int(each.argmin())], float(each.min())
 
 
-def needed(bypass: Array, h: Array) -> float:
-    """The bias that a neuron needs to be active at all h, in its typical values, and by how much one is too few."""
-    u, sizes, _ = np.linalg.svd(bypass, full_matrices=False)
-    z = h @ u[:, 0]
-    least = max(0.0, min(-z.min(), z.max())) / max(float(np.abs(z).mean()), RANK)
-    return least + float(sizes[1:].sum()) / max(float(sizes[0]) * RANK, RANK)
+def needed(rests: Array, h: Array) -> Array:
+    """For each of (k, below, outputs): the bias that a neuron needs to be active at all h, in its typical values.
+
+    Much is added where one neuron is too few.
+    """
+    u, sizes, _ = np.linalg.svd(rests, full_matrices=False)
+    z = u[:, :, 0] @ h.T
+    least = np.maximum(0, np.minimum(-z.min(1), z.max(1))) / np.maximum(np.abs(z).mean(1), RANK)
+    return np.asarray(least + sizes[:, 1:].sum(1) / np.maximum(sizes[:, 0] * RANK, RANK), dtype=np.float64)
 
 
 def with_always_active(found: Top, bypass: Array, h: Array, missing: int) -> Top:

@@ -38,9 +38,14 @@ class Weights(NamedTuple):
 
     def __call__(self, x: Array) -> Array:
         """Its values."""
-        for w, b in zip(self.w[:-1], self.b[:-1], strict=True):
-            x = np.maximum(x @ w.T + b, 0)
+        x = np.maximum(self.hidden(x) @ self.w[-2].T + self.b[-2], 0)
         return np.asarray(x @ self.w[-1].T + self.b[-1], dtype=np.float64)
+
+    def hidden(self, x: Array) -> Array:
+        """What its last hidden layer is shown."""
+        for w, b in zip(self.w[:-2], self.b[:-2], strict=True):
+            x = np.maximum(x @ w.T + b, 0)
+        return x
 
     def vector(self) -> Array:
         """All parameters, layer by layer: weights row by row, then biases."""

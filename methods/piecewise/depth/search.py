@@ -47,7 +47,8 @@ EXACT = 1e5 * EPS  # of G: what the certificate allows
 ROUGHLY = 1e-4  # of G: a network that is farther off before its polish is wrong there
 SPARE, GROUPS, MANY = 20, 10, 10  # points; groups of kinks; times the inputs: neurons of a layer, where it was not told
 DISPROOFS = 2  # batches of lines to where a network was wrong, for every batch at random
-SEARCHED, LOOKED_AT, LOOKS = 2000, 30_000, 8  # inputs at which a network is looked at closely, among how many, in parts
+SEARCHED, LEAST = 1000, 100  # inputs where a network is looked at closely, and where a neuron without kinks is least
+LOOKED_AT, LOOKS = 30_000, 8  # among so many; in so many parts
 SURELY = 6  # hits of a row that needs no more questions
 
 
@@ -296,13 +297,20 @@ class Search:
 
     def survives(self, net: Weights, bound: float) -> bool:
         """Whether a network of fewer kinks than were told is right wherever it might well be wrong."""
-        if self.looked_at is not None and self.differs(net, *self.looked_at, bound):
+        if self.looked_at is not None and self.refuted(net, *self.looked_at, bound):
             return False
-        for x in np.array_split(self.source.permutation(self.suspicious()), LOOKS):
+        first, *rest = self.suspicious(net)
+        for x in (first, *np.array_split(self.source.permutation(np.concatenate(rest)), LOOKS)):
             self.looked_at = x, self.f(x)
-            if self.differs(net, *self.looked_at, bound):
+            if self.refuted(net, *self.looked_at, bound):
                 return False
         return True
+
+    def refuted(self, net: Weights, x: Array, values: Array, bound: float) -> bool:
+        """Whether it is wrong anywhere there, and if so, lines from there to where it is right."""
+        known, told = self.told()
+        differs = self.differs(net, np.concatenate([x, known]), np.concatenate([values, told]), bound)
+        return differs or polish.off(net, x, values) > bound
 
     def told(self) -> tuple[Array, Array]:
         """All points whose values are known, but those of lines, with them."""
@@ -318,12 +326,20 @@ class Search:
             return x, values
         return np.concatenate([self.asked[0], x]), np.concatenate([self.asked[1], values])
 
-    def suspicious(self) -> Array:
-        """Inputs at which a network of fewer kinks than were told might be wrong."""
+    def suspicious(self, net: Weights) -> list[Array]:
+        """Inputs at which a network of fewer kinks than were told might be wrong.
+
+        Those where a neuron that showed no kink is least active; where h is extreme; and any.
+        """
+        found = 0 if self.reading.rows is None else len(self.reading.rows.b)
         near = self.source.standard_normal((LOOKED_AT, self.sizes.inputs))
         far = membership.scattered(LOOKED_AT, self.sizes.inputs, self.source)
+        least = []
+        for pool in (near, far):
+            z = net.hidden(pool) @ net.w[-2][found:].T
+            least.append(pool[np.unique(np.argsort(z, axis=0)[:LEAST])])
         parts = [extremes(self.reading.stack, pool, SEARCHED, self.source) for pool in (near, far)]
-        return np.concatenate([*parts, near[: 4 * SEARCHED], far[:SEARCHED]])
+        return [np.concatenate(least), *parts, near[: 4 * SEARCHED], far[:SEARCHED]]
 
     def differs(self, net: Weights, x: Array, values: Array, bound: float) -> bool:
         """Whether a network is wrong at a few points; then the next lines go from there to where it is right."""
