@@ -305,3 +305,20 @@ def test_a_network_that_is_wrong_nearly_everywhere_does_not_survive() -> None:
     other = Weights(net.w, (*net.b[:-1], net.b[-1] + 1))
     assert search.survives(net, 1e-9)
     assert not search.survives(other, 1e-9)
+
+
+def test_what_is_no_such_network_costs_at_most_three_times_what_one_does() -> None:
+    net, source = network(10, 5, 5, 1), np.random.default_rng(0)
+    asked: dict[tuple[int, int], int] = {}
+    for widths in ((5, 5), (4, 3), (6, 5)):
+        counts: list[int] = []
+
+        def counted(x: Array, counts: list[int] = counts) -> Array:
+            counts.append(len(x))
+            return net(x)
+
+        search = Search(counted, Sizes(10, widths, 1), 20.0, source)
+        while search.network() is None and search.more(36):
+            pass
+        asked[widths] = sum(counts)
+    assert max(asked.values()) <= 3 * asked[5, 5]

@@ -45,6 +45,7 @@ AIM, UNSEEN, LATE, LATE_UNSEEN = 0.3, 0.12, 24, 0.3  # share of unseen weights t
 SETTLED = 12  # lines after which a neuron without a kink has none
 EXACT = 1e5 * EPS  # of G: what the certificate allows
 ROUGHLY = 1e-4  # of G: a network that is farther off before its polish is wrong there
+PATIENCE = 15  # lines at random in which what is read has to grow
 SPARE, GROUPS, MANY = 20, 10, 10  # points; groups of kinks; times the inputs: neurons of a layer, where it was not told
 DISPROOFS = 2  # batches of lines to where a network was wrong, for every batch at random
 SEARCHED, LEAST = 1000, 100  # inputs where a network is looked at closely, and where a neuron without kinks is least
@@ -76,6 +77,12 @@ class Reading(NamedTuple):
     net: Weights | None = None
     unseen: Flags | None = None  # which parameters were never seen
 
+    @property
+    def known(self) -> tuple[int, int, int]:
+        """Oriented layers, rows above them, and weights seen of these."""
+        rows = self.rows
+        return len(self.stack.layers), 0 if rows is None else len(rows.b), 0 if rows is None else int(rows.seen.sum())
+
 
 @dataclass
 class Search:
@@ -92,6 +99,8 @@ class Search:
     aimed: int = 0  # batches of lines at weights that were not seen
     beside: int = 0  # and near kinks that puzzle
     sparse: int = 0  # lines where few neurons are active
+    known: tuple[int, int, int] = (0, 0, 0)  # the most that was read
+    grown: int = 0  # lines at random when that last grew
     disproofs: Lines | None = None  # lines from inputs where a network that was found is wrong
     disproved: int = 0  # how often such lines were walked
     looked_at: tuple[Array, Array] | None = None  # inputs at which networks were looked at closely, with values
@@ -109,13 +118,17 @@ class Search:
         return evidence.through(BATCH, self.sizes.inputs, self.source)
 
     def more(self, most: int) -> bool:
-        """Another batch of lines, aimed ones where they help, until there were `most` at random."""
+        """Another batch of lines, aimed ones where they help, until there were `most` at random or nothing grows."""
         lines = self.aims()
         if lines is None and self.random >= most:
             return False
         aimed = lines is not None
+        if not aimed and self.reading.net is None and self.random - self.grown >= PATIENCE:
+            return False
         self.seen = self.seen.joined(self.walked(self.at_random() if lines is None else lines, self.seen, aimed=aimed))
         self.reading = self.read()
+        if (now := self.reading.known) > self.known:
+            self.known, self.grown = now, self.random
         return True
 
     def aims(self) -> Lines | None:
