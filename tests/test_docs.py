@@ -101,3 +101,10 @@ def test_readme_names_every_entry() -> None:
 @pytest.mark.parametrize("link", re.findall(r"\]\(([^)#]+)\)", README))
 def test_links_lead_somewhere(link: str) -> None:
     assert (ROOT / link).exists()
+
+
+def test_the_table_of_relu_networks_is_that_of_its_page() -> None:
+    rows = re.findall(r"^\| (?:network \| identified|D=).*$", README, flags=re.MULTILINE)
+    page = (ROOT / "docs" / "relu.md").read_text().splitlines()
+    assert len(rows) > 5
+    assert not [row for row in rows if row not in page], "stale: paste the rows of docs/relu.md"
