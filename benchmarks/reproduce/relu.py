@@ -48,7 +48,7 @@ def wrong(record: Record) -> bool:
 
 def bits(mine: Records) -> str:
     """The least and the median of networks that were identified."""
-    found = sorted(r.metrics["bits"] for r in mine if r.metrics.get("identified") == 1)
+    found = sorted(r.metrics["bits"] for r in mine if r.metrics.get("identified") == 1 and "bits" in r.metrics)
     return f"{found[0]:.1f}, {median(found):.1f}" if found else "-"
 
 
@@ -129,7 +129,7 @@ def rivals(records: Records) -> Iterator[str]:
 def ratios(records: Records) -> Iterator[tuple[str, ...]]:
     """Medians over seeds that both identified: how many times more the attack takes, and what ours gains."""
     for task in dict.fromkeys(r.task for r in records):
-        found = [r for r in records if r.task == task and r.metrics.get("identified") == 1]
+        found = [r for r in records if r.task == task and r.metrics.get("identified") == 1 and "bits" in r.metrics]
         ours, theirs = ({r.seed: r for r in found if r.method.startswith(name)} for name in ("kinks", "cryptanalytic"))
         both = ours.keys() & theirs.keys()
         if not both:
