@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import paramid
+from paramid import GiveUp
 from paramid.methods.piecewise.depth import (
     aimed_lines,
     evidence,
@@ -322,3 +323,23 @@ def test_what_is_no_such_network_costs_at_most_three_times_what_one_does() -> No
             pass
         asked[widths] = sum(counts)
     assert max(asked.values()) <= 3 * asked[5, 5]
+
+
+@pytest.mark.parametrize("size", [1e-10, 1e6])
+def test_how_exact_a_network_is_goes_with_its_size(size: float) -> None:
+    net = network(10, 6, 5, 1, seed=4)
+    small = Weights((*net.w[:-1], size * net.w[-1]), (*net.b[:-1], size * net.b[-1]))
+    search = Search(small, Sizes(10, (6, 5), 1), 20.0, np.random.default_rng(0))
+    while (found := search.network()) is None and search.more(36):
+        pass
+    assert found is not None
+    x = np.random.default_rng(1).standard_normal((1000, 10))
+    assert np.abs(found(x) - small(x)).max() < 1e-13 * np.abs(small(x)).max()
+
+
+def test_rows_of_which_no_column_is_whole_are_given_up() -> None:
+    w, sends = np.eye(2), np.ones((2, 1))
+    left = last_layer.Rest(np.ones((2, 1)), np.zeros(1), np.ones((3, 2)), 0.0)
+    rows = Rows(w, np.zeros(2), ~np.eye(2, dtype=bool))
+    with pytest.raises(GiveUp):
+        last_layer.mirrored(rows, sends, left, 1, np.random.default_rng(0))

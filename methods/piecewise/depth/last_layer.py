@@ -120,7 +120,8 @@ def rest(stack: Stack, rows: Rows, sends: Array, x: Array, values: Array) -> Res
     h, weight, z = stack(x), 1 / stacks.size(x)[:, None], stack.rows(rows, x)
     left = (values - np.where(z.vague, 0, np.maximum(z.q, 0)) @ sends) * weight
     matrix = np.hstack([h, np.ones((len(h), 1))]) * weight
-    length = np.linalg.norm(matrix, axis=0)
+    scale = max(float(np.abs(left).max(initial=0)), float(np.finfo(np.float64).tiny))
+    left, length = left / scale, np.linalg.norm(matrix, axis=0)
     matrix = matrix / np.where(length > 0, length, 1)
     trust = np.ones(len(x))
     for _ in range(SETTLING if z.vague.any() else 1):
@@ -129,8 +130,8 @@ def rest(stack: Stack, rows: Rows, sends: Array, x: Array, values: Array) -> Res
         trust = 1 / np.sqrt(np.maximum(off, NOTHING))
     right = off < 10 * max(NOTHING, float(np.median(off)))
     found = np.linalg.lstsq(matrix[right], left[right], rcond=RANK)[0]
-    found = found / np.where(length > 0, length, 1)[:, None]
-    return Rest(found[:-1], found[-1], h[right], float(off.sum()))
+    found = scale * found / np.where(length > 0, length, 1)[:, None]
+    return Rest(found[:-1], found[-1], h[right], scale * float(off.sum()))
 
 
 def rest_of(w: Array, sends: Array, linear: Array, sigma: Array) -> Array:
@@ -147,6 +148,8 @@ def mirrored(rows: Rows, sends: Array, left: Rest, missing: int, source: np.rand
     felt, why = left.h.max(0) > 0, "which way the last hidden layer's neurons look does not come out whole"
     for columns in dict.fromkeys((tuple(felt), tuple(felt & rows.seen.all(0)))):
         use = np.array(columns)
+        if not use.any():
+            continue
         equations = -(sends.T[:, None] * rows.w.T[None, use]).reshape(-1, len(rows.b))
         try:
             sigma = facing.mirrored(equations, left.linear[use].T.ravel(), 0.0)
@@ -157,7 +160,7 @@ def mirrored(rows: Rows, sends: Array, left: Rest, missing: int, source: np.rand
         turned = (whole == 1) & ~(rows.seen | ~use).all(1)
         if np.abs(sigma - whole).max(initial=0) < WHOLE and not turned.any():
             return whole
-    if not missing:
+    if not missing or not use.any():
         raise GiveUp(why)
     return likeliest(rows.w[:, use], np.all(rows.seen[:, use], axis=1), sends, left.linear[use], left.h[:, use], source)
 

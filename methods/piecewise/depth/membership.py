@@ -24,6 +24,7 @@ POINTS, TRIES, STEPS = 8, 200, 20  # of (2); starts for them, and steps of Newto
 H, BENDS = 1e-3, 1e-12  # of (2), and of G
 FAR = 20.0
 ASKED = 4  # points of (2) that are enough to be remembered
+SURELY, MANY = 6, 10  # hits of a row that needs no questions; neurons, times the inputs, where no width is told
 SAME = 1e-9  # 1 - |cos| of rows that are one
 
 
@@ -86,6 +87,29 @@ class Membership:
             good = good[np.unique(stack.local(x[good]).active, axis=0, return_index=True)[1]]
         chosen = self.source.permutation(good)[:POINTS]
         return x[chosen], z.gradient[chosen, 0] / z.length[chosen]
+
+
+def neurons(stack: Stack, rows: Rows, told: int | None, seen: Evidence, is_neuron: Membership, *, last: bool) -> Rows:
+    """Those of the candidates that are neurons, at most as many as told, the most supported first."""
+    width, of = MANY * stack.inputs if told is None else told, support(stack, rows, seen)
+    may = np.flatnonzero((of.hits >= (1 if last else 2)) & (of.share >= 0.5))
+    may = may[np.argsort(-(of.hits * of.share**2)[may], kind="stable")]
+    few = told is not None and len(may) <= told
+    kept: list[int] = []
+    asked, free = 0, np.ones(len(of.on), bool)
+    for row in may:
+        if len(kept) == width or asked > 2 * width:
+            break
+        if not (of.on[:, row] & free).any():
+            continue  # a part of a row that is kept
+        hits, points = SURELY, SURELY
+        if not few or of.hits[row] < SURELY or of.misses[row]:
+            hits, points = is_neuron(stack, rows.at(np.array([row])))
+            asked += 1
+        if 2 * hits >= points and (points >= 2 or (last and few)):
+            kept.append(int(row))
+            free &= ~of.on[:, row]
+    return rows.at(np.array(kept, dtype=np.intp))
 
 
 def bends(f: Values, x: Array, n: Array, size: float) -> Flags:

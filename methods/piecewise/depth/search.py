@@ -6,7 +6,7 @@
     4. such a row is a neuron of this layer if f bends all over its plane           (membership)
     5. weights that were never seen get lines of their own                          (aimed_lines), or a fit (unseen)
     6. above the last hidden layer everything is linear                             (last_layer)
-    7. all of it again from values, and a certificate on fresh ones                 (polish)
+    7. all of it again from values, and a certificate on fresh ones                 (polish), (close_look)
 
 1 to 6 are tried again after every batch of lines, and once all of them hold, 7.
 """
@@ -21,6 +21,7 @@ import numpy as np
 from paramid import GiveUp
 from paramid.methods.piecewise.depth import (
     aimed_lines,
+    close_look,
     evidence,
     last_layer,
     membership,
@@ -46,11 +47,8 @@ SETTLED = 12  # lines after which a neuron without a kink has none
 EXACT = 1e5 * EPS  # of G: what the certificate allows
 ROUGHLY = 1e-4  # of G: a network that is farther off before its polish is wrong there
 PATIENCE = 15  # lines at random in which what is read has to grow
-SPARE, GROUPS, MANY = 20, 10, 10  # points; groups of kinks; times the inputs: neurons of a layer, where it was not told
+SPARE, GROUPS = 20, 10  # points; groups of kinks
 DISPROOFS = 2  # batches of lines to where a network was wrong, for every batch at random
-SEARCHED, LEAST = 1000, 100  # inputs where a network is looked at closely, and where a neuron without kinks is least
-LOOKED_AT, LOOKS = 30_000, 8  # among so many; in so many parts
-SURELY = 6  # hits of a row that needs no more questions
 
 
 @dataclass(frozen=True)
@@ -238,7 +236,8 @@ class Search:
         found = partial_rows.groups(partial_rows.partial_rows(stack, kinks))[: GROUPS + 4 * (width or stack.inputs)]
         if (stack.local(kinks.x).active.sum(1) > self.sizes.inputs).any():
             found = partial_rows.completed(stack, found, kinks)
-        rows = self.neurons(stack, partial_rows.as_rows(found, stack.width), width, last=last)
+        candidates = partial_rows.as_rows(found, stack.width)
+        rows = membership.neurons(stack, candidates, width, seen, self.is_neuron, last=last)
         if len(rows.b) < (width or 1) and not (last and self.nothing_left(stack, rows, left)):
             return rows, f"{len(rows.b)} of layer {layer}'s {width or ''} neurons are found"
         if width is None and last and not self.nothing_left(stack, rows, left):
@@ -247,30 +246,6 @@ class Search:
         if share > (LATE_UNSEEN if last and self.random >= LATE else UNSEEN):
             return rows, f"{(~rows.seen).sum()} weights of layer {layer} are not seen"
         return rows, ""
-
-    def neurons(self, stack: Stack, rows: Rows, told: int | None, *, last: bool) -> Rows:
-        """Those of the candidates that are neurons, at most as many as told, the most supported first."""
-        width = MANY * stack.inputs if told is None else told
-        support = membership.support(stack, rows, self.seen)
-        may = np.flatnonzero((support.hits >= (1 if last else 2)) & (support.share >= 0.5))
-        may = may[np.argsort(-(support.hits * support.share**2)[may], kind="stable")]
-        kept: list[int] = []
-        asked = 0
-        free = np.ones(len(support.on), bool)
-        for row in may:
-            if len(kept) == width or asked > 2 * width:
-                break
-            if not (support.on[:, row] & free).any():
-                continue  # a part of a row that is kept
-            if support.hits[row] >= SURELY and not support.misses[row] and len(may) <= width and told is not None:
-                hits, points = SURELY, SURELY
-            else:
-                hits, points = self.is_neuron(stack, rows.at(np.array([row])))
-                asked += 1
-            if 2 * hits >= points and (points >= 2 or (last and told is not None and len(may) <= width)):
-                kept.append(int(row))
-                free &= ~support.on[:, row]
-        return rows.at(np.array(kept, dtype=np.intp))
 
     def nothing_left(self, stack: Stack, rows: Rows, left: Flags) -> bool:
         """Whether, after enough lines, the rows explain every kink: then neurons are missing that have none."""
@@ -287,7 +262,7 @@ class Search:
         guess, unseen, size = self.reading.net, self.reading.unseen, self.seen.precision.size
         if guess is None or unseen is None:
             return None
-        bound = EXACT * max(1.0, size)
+        bound = EXACT * size
         if unseen.any():
             guess = unseen_weights.filled(self.f, guess, unseen, self.told(), size, self.source)
         if self.asked is not None and self.differs(guess, *self.asked, ROUGHLY * size):
@@ -312,8 +287,8 @@ class Search:
         """Whether a network of fewer kinks than were told is right wherever it might well be wrong."""
         if self.looked_at is not None and self.refuted(net, *self.looked_at, bound):
             return False
-        first, *rest = self.suspicious(net)
-        for x in (first, *np.array_split(self.source.permutation(np.concatenate(rest)), LOOKS)):
+        found = 0 if self.reading.rows is None else len(self.reading.rows.b)
+        for x in close_look.suspicious(net, found, self.source):
             self.looked_at = x, self.f(x)
             if self.refuted(net, *self.looked_at, bound):
                 return False
@@ -339,21 +314,6 @@ class Search:
             return x, values
         return np.concatenate([self.asked[0], x]), np.concatenate([self.asked[1], values])
 
-    def suspicious(self, net: Weights) -> list[Array]:
-        """Inputs at which a network of fewer kinks than were told might be wrong.
-
-        Those where a neuron that showed no kink is least active; where h is extreme; and any.
-        """
-        found = 0 if self.reading.rows is None else len(self.reading.rows.b)
-        near = self.source.standard_normal((LOOKED_AT, self.sizes.inputs))
-        far = membership.scattered(LOOKED_AT, self.sizes.inputs, self.source)
-        least = []
-        for pool in (near, far):
-            z = net.hidden(pool) @ net.w[-2][found:].T
-            least.append(pool[np.unique(np.argsort(z, axis=0)[:LEAST])])
-        parts = [extremes(self.reading.stack, pool, SEARCHED, self.source) for pool in (near, far)]
-        return [np.concatenate(least), *parts, near[: 4 * SEARCHED], far[:SEARCHED]]
-
     def differs(self, net: Weights, x: Array, values: Array, bound: float) -> bool:
         """Whether a network is wrong at a few points; then the next lines go from there to where it is right."""
         wrong = np.abs(net(x) - values).max(1) > bound * stacks.size(x)
@@ -364,11 +324,3 @@ class Search:
         self.disproofs = Lines(here, right[nearest] - here)
         self.reading = self.reading._replace(why="what was read is wrong at some inputs")
         return True
-
-
-def extremes(stack: Stack, x: Array, count: int, source: np.random.Generator) -> Array:
-    """Of many points those where h is extreme in some direction: there neurons switch that hardly ever do."""
-    h = stack(x).astype(np.float32)
-    towards = source.standard_normal((count, h.shape[1]), np.float32) / np.maximum(h.std(0), np.float32(stacks.FLAT))
-    parts = [(part @ h.T).argmax(1) for part in np.array_split(towards, 1 + count // 100)]
-    return x[np.unique(np.concatenate(parts))]
