@@ -343,3 +343,23 @@ def test_rows_of_which_no_column_is_whole_are_given_up() -> None:
     rows = Rows(w, np.zeros(2), ~np.eye(2, dtype=bool))
     with pytest.raises(GiveUp):
         last_layer.mirrored(rows, sends, left, 1, np.random.default_rng(0))
+
+
+def test_candidates_at_which_f_does_not_bend_everywhere_are_no_neurons() -> None:
+    net = network(10, 6, 5, 1, seed=4)
+    seen, stack, rows = walked(net, 6), below(net, 1), rows_of(net, 1)
+
+    def chosen(hits: int) -> int:
+        return len(membership.neurons(stack, rows, None, seen, lambda *_: (hits, 8), last=False).b)
+
+    assert chosen(0) == 0
+    assert chosen(8) > 2
+
+
+def test_a_layer_is_oriented_though_what_is_read_off_is_opposite(monkeypatch: pytest.MonkeyPatch) -> None:
+    net = network(8, 6, 4, 1)
+    pieces, rows = walked(net, 4).pieces, rows_of(net, 0)
+    monkeypatch.setattr(orientation, "read_off", lambda seen: (np.zeros(6), np.zeros(6)))
+    monkeypatch.setattr(orientation, "SWEEPS", 0)
+    found = orientation.oriented(Stack(8), rows, pieces, np.random.default_rng(0))
+    np.testing.assert_array_equal(found.signs, np.ones(6))
