@@ -69,9 +69,41 @@ def test_the_second_derivative_is_monotone_exactly_so_far(g: Activation) -> None
 
 
 @every
-def test_smooth_means_that_the_derivative_does_not_jump(g: Activation) -> None:
-    left, right = g(torch.tensor([-1e-9, 1e-9], dtype=F64), 1)
-    assert g.smooth == (abs(float(right - left)) < 1e-6)
+def test_smooth_means_that_no_derivative_jumps(g: Activation) -> None:
+    jumps = [g(torch.tensor([-1e-9, 1e-9], dtype=F64), order).diff().abs() for order in (1, 2, 3)]
+    assert g.smooth == (float(max(jumps)) < 1e-6)
+
+
+@every
+@given(seed=st.integers(0, 10**6))
+def test_exactly_the_declared_tilt_holds(g: Activation, seed: int) -> None:
+    t = 2 * Run.seeded(seed).normal(1, 20)
+    c = ((g(t) - g(-t)) / (2 * t)).flatten()
+    one = bool((c - c[0]).abs().max() < 1e-12) and g.name != "identity" and g.symmetry != "even"
+    assert g.tilt == (pytest.approx(float(c[0])) if one else None)
+
+
+@every
+@given(seed=st.integers(0, 10**6))
+def test_exactly_the_declared_half_turn_holds(g: Activation, seed: int) -> None:
+    t = 2 * Run.seeded(seed).normal(1, 20)
+    held = torch.allclose(g(t + math.pi), -g(t), atol=1e-14)
+    assert held == (g.half_turn == math.pi)
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("gelu", torch.nn.GELU()),
+        ("gelu-tanh", torch.nn.GELU(approximate="tanh")),
+        ("silu", torch.nn.SiLU()),
+        ("elu", torch.nn.ELU()),
+        ("leaky-relu", torch.nn.LeakyReLU()),
+    ],
+)
+def test_values_are_those_of_torch(name: str, module: torch.nn.Module) -> None:
+    t = torch.linspace(-12, 12, 241, dtype=F64)
+    torch.testing.assert_close(activation(name)(t), module(t), rtol=1e-14, atol=1e-15)
 
 
 @every

@@ -100,7 +100,7 @@ def test_what_is_no_claim_is_a_status(how: str) -> None:
         ({"inputs": "6"}, "inputs is '6'"),
         ({"query_limit": 0}, "query_limit is 0"),
         ({"seed": 1.5}, "seed is 1.5"),
-        ({"activation": "sine"}, "unknown activation 'sine'"),
+        ({"activation": "cosine"}, "unknown activation 'cosine'"),
     ],
 )
 def test_options_without_sense_are_refused(options: dict[str, object], said: str) -> None:

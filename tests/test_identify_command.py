@@ -151,7 +151,7 @@ BAD = [
     ("own_model:f --neurons 0", "neurons is 0; a whole number from 1 was wanted"),
     ("own_model:f --inputs 0", "inputs is 0"),
     ("own_model:f --inputs 4", "own_model:f: f raised ValueError"),
-    ("own_model:f --activation tahn", "unknown activation 'tahn'; did you mean tanh?"),
+    ("own_model:f --activation tahn", "unknown activation 'tahn'; did you mean tanh"),
     ("own_model:f --outer twos", "invalid choice: 'twos'"),
     ("own_model:f --batch 0", "batch is 0; a whole number from 1 was wanted"),
     ("own_model:f --time-limit 0", "time_limit is 0.0; a positive number of seconds was wanted"),

@@ -22,7 +22,7 @@ from paramid.judging.spans_and_directions import gram, score_directions, score_s
 from paramid.running.inside_cell import peak_mb
 from paramid.tasks.shallow import Shallow
 from paramid.words.activations import ACTIVATIONS
-from paramid.words.network import flip, permute
+from paramid.words.network import flip, permute, turn
 from paramid.words.neuron_distances import distances, match
 
 F64 = torch.float64
@@ -116,7 +116,24 @@ def test_the_judge_is_blind_to_joint_signs(grow: Any, name: str, depth: int, siz
     nothing_wrong(claim_scores.score(truth, shuffled(turned(truth, seed), seed)), within=1e-13)
 
 
-@pytest.mark.parametrize("name", MIRRORED)
+@given(depth=depths, size=sizes, seed=seeds)
+def test_the_judge_is_blind_to_half_turns_of_a_sine(grow: Any, depth: int, size: int, seed: int) -> None:
+    truth = grow((4, *[size] * depth, 2), ("sine",) * depth, seed)
+    claim = truth
+    for layer in range(depth):
+        claim = turn(claim, layer, torch.arange(size, dtype=F64) - 2)
+    nothing_wrong(claim_scores.score(truth, shuffled(turned(claim, seed), seed)), within=1e-13)
+
+
+@given(d=st.integers(3, 8), seed=seeds)
+def test_the_judge_sees_the_outer_sign_of_a_sine(d: int, seed: int) -> None:
+    truth = Network.shallow(orthonormal(d, 2, seed), Run.seeded(seed).normal(1, 2)[0], "sine")
+    metrics = claim_scores.score(truth, changed(truth, b0=truth.biases[0] + math.pi))
+    assert metrics["outer_error"] == pytest.approx(2)
+    never_rewarded(metrics)
+
+
+@pytest.mark.parametrize("name", sorted(set(MIRRORED) - {"sine"}))
 @given(d=st.integers(3, 8), seed=seeds, data=st.data())
 def test_the_judge_sees_signs_where_the_outer_weights_are_pinned(name: str, d: int, seed: int, data: Any) -> None:
     m = data.draw(st.integers(1, d))

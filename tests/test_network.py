@@ -142,6 +142,9 @@ def test_normalising_changes_lengths_and_nothing_else(grow: Any, name: str, plan
     for kind, after in zip(network.activations[:-1], unit.weights, strict=False):
         if ACTIVATIONS[kind].degree is not None:
             torch.testing.assert_close(after.norm(dim=0), torch.ones_like(after[0]))
+    for kind, after in zip(network.activations[:-1], unit.biases, strict=False):
+        if (half := ACTIVATIONS[kind].half_turn) is not None:
+            assert bool((after.abs() <= half / 2 + 1e-12).all())
     if ACTIVATIONS[name].degree is None:
         assert torch.equal(unit.weights[0], network.weights[0])
 

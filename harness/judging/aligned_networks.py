@@ -2,7 +2,8 @@
 
 Neurons are matched one to one, so that two copies of one neuron never count twice. Which sign of a neuron is the right
 one is decided by what it sends on: where the outer weights agree in sign nothing may flip, where they disagree the
-neuron is read as its mirror image (odd and logistic activations only).
+neuron is read as its mirror image (odd and logistic activations only). A sine's neuron is the same after a half turn
+with the other outer sign, so that its incoming weights say how it is to be read.
 
 Where it is known which parameters the truth's own values determine (judging.determined), the others are neither right
 nor wrong: they are taken as the truth has them, and a neuron that nobody can see is found by everybody.
@@ -125,6 +126,7 @@ def align(truth: Network, claim: Network, known: Network | None) -> tuple[Networ
         symmetric = named_activation(truth.activations[layer]).symmetry is not None
         claim = networks.permute(claim, layer, columns)
         claim = networks.flip(claim, layer, signs) if symmetric else claim
+        claim = _turned_to(truth, claim, layer, rows)
         claim = _spread(claim, layer, rows, width)
         if known is not None:
             claim = networks.normalise(_as_known(claim, known, layer))
@@ -140,13 +142,21 @@ def _as_known(claim: Network, known: Network, layer: int) -> Network:
     return claim.with_layers(w, b)
 
 
+def _turned_to(truth: Network, claim: Network, layer: int, rows: Tensor) -> Network:
+    """The claim with shifts of a periodic activation within half a turn of the truth's at `rows`."""
+    half = named_activation(truth.activations[layer]).half_turn
+    if half is None:
+        return claim
+    return networks.turn(claim, layer, ((truth.biases[layer][rows] - claim.biases[layer]) / half).round())
+
+
 def _mirrored(truth: Network, claim: Network, layer: int, last: bool) -> Tensor:
     """Which pairs (true, claimed) are compared as mirror images."""
-    symmetry = named_activation(truth.activations[layer]).symmetry
+    g = named_activation(truth.activations[layer])
     a, b = truth.weights[layer], claim.weights[layer]
-    if symmetry is None:
+    if g.symmetry is None:
         return torch.zeros(a.shape[1], b.shape[1], dtype=torch.bool, device="cpu")
-    if last and symmetry != "even":
+    if last and g.symmetry != "even" and g.half_turn is None:
         return truth.weights[-1] @ claim.weights[-1].T < 0
     return distances(a, -b) < distances(a, b)
 

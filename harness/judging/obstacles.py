@@ -81,6 +81,8 @@ def _of_pairs(whole: Tensor, alive: Tensor, name: str, *, planes: bool) -> Itera
     else:
         yield from _summed("look away from each other at one plane: a kink shows only their sum", mirrored)
     cost = "kinks come in pairs, as close as they are" if planes else "Hessians cannot tell them apart"
+    if activation(name).half_turn is not None:
+        cost = "only one wave, their sum, is seen"
     yield from _summed(f"have {'parallel planes' if planes else 'one direction'}: {cost}", parallel)
 
 

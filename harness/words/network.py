@@ -211,8 +211,23 @@ def flip(network: Network, layer: int, signs: Tensor) -> Network:
     return network.with_layers(w, b)
 
 
+def turn(network: Network, layer: int, halves: Tensor) -> Network:
+    """The same function with the shifts of a hidden layer moved by so many half turns, where g(t + h) = -g(t)."""
+    w, b = list(network.weights), list(network.biases)
+    half = activation(network.activations[layer]).half_turn
+    if half is None:
+        raise ValueError(f"{network.activations[layer]} has no half turn")
+    b[layer] = b[layer] + half * halves
+    w[layer + 1] = w[layer + 1] * (1 - 2 * halves.remainder(2))[:, None]
+    return network.with_layers(w, b)
+
+
 def normalise(network: Network) -> Network:
-    """The same function with unit weight columns wherever the activation is homogeneous (ReLU, square)."""
+    """The same function: unit columns where the activation is homogeneous, shifts near 0 where it is periodic."""
+    for layer in range(len(network.widths)):
+        half = activation(network.activations[layer]).half_turn
+        if half is not None:
+            network = turn(network, layer, -(network.biases[layer] / half).round())
     w, b = list(network.weights), list(network.biases)
     for layer in range(len(w) - 1):
         degree = activation(network.activations[layer]).degree
