@@ -22,12 +22,13 @@ from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Ru
 from paramid.limits.information import free_of
 from paramid.methods.layers import circle_search, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import INVERSES, Peeled, inverse
-from paramid.methods.refinement import layered_acceptance, layered_refinement
+from paramid.methods.refinement import last_fit, layered_acceptance, layered_refinement
 from paramid.methods.spans.output_differences import Values
 from paramid.words.options import at_least
 
 LOUDEST = 1e-4
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere
+NOISY = 10.0  # and of the noise: what is wrong with the first layer is left as well
 AWAY = (0.0, 0.3, 0.9)  # of base points from the middle
 
 
@@ -38,13 +39,14 @@ class Peel:
     radius: float = 1e5  # radius of the circles around 0 on which first-layer neurons switch one by one
     circles: int = 12  # circles searched for the first layer, at most
     points: int = 40  # points of gradients, whose rank tells the first shifts; later starts take twice as many
+    again: float = 0.6  # under noise: values of the last fit for each that was spent before
     rows: float = 2.0  # equations for each parameter in the refinement; a point makes min(outputs, last hidden width)
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
 
     def __post_init__(self) -> None:
-        at_least(self, radius=100, circles=1, points=1, rows=1)
+        at_least(self, radius=100, circles=1, points=1, rows=1, again=0)
 
     def declines(self, spec: Spec) -> str | None:
         """Deep, sigmoidal, with unit weights and few enough neurons."""
@@ -64,6 +66,10 @@ class Peel:
         return rough_layers.crowded(d, above, spec.outputs) or layered_acceptance.too_large(spec)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 5, under noise with the values of all of them."""
+        yield from last_fit.ended(self.found, oracle, run, again=self.again)
+
+    def found(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 5."""
         spec, noise = oracle.spec, oracle.spec.resolution
         widths, out = layered_acceptance.widths(spec), activation(spec.activations[-1])
@@ -89,7 +95,10 @@ class Peel:
         else:
             start = self.above(f, x, y, spec, run, widths, first=w)
         yield start
-        yield layered_acceptance.believed(layered_refinement.fit(start, x, y, noise=noise, free=free_of(spec)), x, spec)
+        if not noise:
+            yield layered_acceptance.believed(
+                layered_refinement.fit(start, x, y, noise=noise, free=free_of(spec)), x, spec
+            )
 
     def above(
         self,
@@ -114,7 +123,7 @@ class Peel:
             fixed = 0 if first is None else 1
             for rough in rough_layers.rough_networks(seen, base, widths, names, a, y, fixed):
                 found = layered_refinement.fit(rough, a, y, noise=noise, free=free_of(spec))
-                if found.rms < max(STARTED * float(y.square().mean().sqrt()), 3 * noise):
+                if found.rms < max(STARTED * float(y.square().mean().sqrt()), NOISY * noise):
                     return found.network
                 why = f"no order of the layers above explains the values: {found.rms:.1e} is left"
         raise GiveUp(why)

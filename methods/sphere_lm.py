@@ -6,6 +6,7 @@
     4. signs, shifts and, where they are free, norms and outer weights (ridge_profiles)
     5. all of them at once on matched gradient differences             (joint_refinement)
     6. within 5: signs that only the linear part of f shows           (linear_parts)
+    7. under noise, all of them on every value spent and on more      (last_fit)
 
 One-sided lattices cost D²/6 queries a neuron and leave directions right to 1e-3, which is all that stage 5 needs. Both
 sides are taken where that is too crude: close to D(D-1)/2, under noise, with free outer weights or norms, and to find
@@ -21,7 +22,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, Subspace, activation
-from paramid.methods.refinement import joint_refinement
+from paramid.methods.refinement import joint_refinement, last_fit
 from paramid.methods.spans import gram_span, hessians, lattices, linear_parts, ridge_profiles, sphere_search
 from paramid.methods.spans.gram_span import Spectrum
 from paramid.words.activations import ACTIVATIONS
@@ -46,12 +47,13 @@ class SphereLM:
     steps: int = 25  # steps of a descent, at most
     points: int = 8  # points of ridge profiles, at 4m + 1 queries each
     refine: bool = True  # whether all parameters are refined on gradient differences in the end
+    again: float = 1.0  # under noise: values of the last fit for each that was spent before
 
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         among(self, derivatives=("differences", "exact"), lattice=LATTICES)
-        positive(self, "h", "batch", "steps", "points")
+        positive(self, "h", "batch", "steps", "points", "again")
         if not self.rows > 1:
             raise ValueError(f"rows is {self.rows}; more than 1 was wanted")
 
@@ -77,6 +79,13 @@ class SphereLM:
         return None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 7."""
+        if self.refine:
+            yield from last_fit.ended(self.found, oracle, run, again=self.again)
+        else:
+            yield from self.found(oracle, run)
+
+    def found(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 6."""
         spectrum, m = self.spanned(oracle, run)
         d, gap, basis = oracle.spec.inputs, spectrum.gap(m), spectrum.basis(m)
