@@ -1,0 +1,128 @@
+"""Neurons as far lines show them: which of them a line must cross, which it did cross, and which it shows first.
+
+A neuron found on one line crosses the next at
+
+    (1)  t = -(⟨w, p⟩ + b) / ⟨w, v⟩,
+
+so that a crossing there is no news, and says that the neuron is one: two that merged on a line do not meet (1) again.
+"""
+
+import math
+from dataclasses import dataclass, fields, replace
+
+import torch
+from torch import Tensor
+
+from paramid import Activation
+from paramid.methods.far_field import crossings as far
+from paramid.methods.far_field import directions, profiles
+from paramid.methods.far_field.crossings import Limits, Line
+from paramid.methods.far_field.outlook import Outlook
+from paramid.methods.spans.output_differences import Values
+
+SLACK, UNSURE = 3.0, 0.1  # t of (1) may be off by so much, and by so much over ⟨w, v⟩
+CELLS, FEWEST = 40, 12  # pieces of a line a neuron, for so many at least
+ALIKE = 1e-3  # angle below which two neurons seen are one
+FITS, DROWNED = 1e-5, 6.0  # what a profile may leave: of what bends, and times the noise
+
+
+@dataclass(frozen=True)
+class Neurons:
+    """w (k, D), b, a (k, outputs), a point of each hyperplane, how badly the profile fits, and lines that showed it."""
+
+    w: Tensor
+    b: Tensor
+    a: Tensor
+    at: Tensor
+    left: Tensor
+    seen: Tensor
+
+    def __len__(self) -> int:
+        return len(self.b)
+
+    def take(self, rows: Tensor) -> "Neurons":
+        """Some of them."""
+        return Neurons(*(getattr(self, f.name)[rows] for f in fields(self)))
+
+    def best(self, most: int | None) -> "Neurons":
+        """Those seen most often first, then those that fit best."""
+        order = sorted(range(len(self)), key=lambda i: (-min(int(self.seen[i]), 2), float(self.left[i])))
+        return self.take(torch.tensor(order[:most], dtype=torch.int64, device=self.b.device))
+
+
+def none(inputs: int, outputs: int, like: Tensor) -> Neurons:
+    """No neurons yet."""
+    one = like.new_zeros(0)
+    return Neurons(like.new_zeros(0, inputs), one, like.new_zeros(0, outputs), like.new_zeros(0, inputs), one, one)
+
+
+def cells(width: int) -> int:
+    """Pieces of a line that so many neurons cross."""
+    return CELLS * max(FEWEST, width)
+
+
+def looked(f: Values, line: Line, found: Tensor, known: Neurons, g: Activation, view: Outlook, h: float) -> Neurons:
+    """`known` with what the crossings (k, 2) of a line say: those of known neurons, and new ones."""
+    known, fresh = expected(known, line, found)
+    return merged(known, measured(f, line, fresh, g, view, h))
+
+
+def expected(known: Neurons, line: Line, found: Tensor) -> tuple[Neurons, Tensor]:
+    """Known neurons, counted where they meet (1), and the crossings of none of them."""
+    along = known.w @ line.direction
+    t = -(known.w @ line.origin + known.b) / along
+    slack = SLACK + UNSURE / along.abs()
+    near = (t[:, None] > found[:, 0] - slack[:, None]) & (t[:, None] < found[:, 1] + slack[:, None])
+    return replace(known, seen=known.seen + near.any(1)), found[~near.any(0)]
+
+
+def measured(f: Values, line: Line, found: Tensor, g: Activation, view: Outlook, h: float) -> Neurons:
+    """The neurons of crossings that a single one explains."""
+    there = directions.switches(f, line, found, h=h, noise=view.far)
+    data = profiles.windows(f, there.x, there.u, there.reach, view.far)
+    told = profiles.profiles(data, g)
+    w = told.l[:, None] * there.u
+    b = told.z - (w * there.x).sum(1)
+    at = there.x - (told.z / told.l)[:, None] * there.u
+    fits = told.left < FITS * told.bend + DROWNED * view.far
+    left = told.left / told.bend
+    return Neurons(w, b, told.a, at, left, torch.ones_like(b)).take(fits.nonzero()[:, 0])
+
+
+def merged(known: Neurons, new: Neurons) -> Neurons:
+    """Both, with neurons of one direction taken for one: the one that fits better."""
+    for i in range(len(new)):
+        one = new.take(torch.tensor([i], device=new.b.device))
+        cos = (unit(known.w) @ unit(one.w)[0]).abs()
+        same = (cos > math.cos(ALIKE)).nonzero()[:, 0]
+        if len(same):
+            old = known.take(same[:1])
+            one = replace(one if float(one.left) < float(old.left) else old, seen=old.seen + 1)
+            known = known.take((torch.arange(len(known), device=same.device) != same[0]).nonzero()[:, 0])
+        known = joined(known, one)
+    return known
+
+
+def joined(known: Neurons, new: Neurons) -> Neurons:
+    """Both."""
+    return Neurons(*(torch.cat([getattr(known, f.name), getattr(new, f.name)]) for f in fields(known)))
+
+
+def unit(w: Tensor) -> Tensor:
+    """Rows of length 1."""
+    return w / w.norm(dim=1, keepdim=True)
+
+
+def limits(view: Outlook, lowered: float, slope: float = 2e-6, step: float = 1e-4) -> Limits:
+    """What is bent: more than shares of the size of f, and more than noise."""
+    least = 20 * view.far
+    return Limits(max(lowered * slope * view.size, least), max(lowered * step * view.size, least))
+
+
+def step(view: Outlook) -> float:
+    """h of gradients: rounding of values, and of inputs as far out as these are."""
+    rounded = max(view.far, 2**-52 * view.radius * view.size)
+    return float(min(0.5, 2 * rounded**0.2))
+
+
+_ = far

@@ -1,0 +1,54 @@
+"""The end of far lines: all parameters on values around 0, believed on values that had no part in it.
+
+A network whose b are off by R times the error of a direction, 1e-5 to 1e-2, is refined by `layered_refinement` on N
+points of 1.5 N(0, I), 2.5 equations for each parameter. It is claimed where what is left is what rounding and noise
+explain, there and on fresh points.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+from torch import Tensor
+
+from paramid import GiveUp, Network, Run, Spec
+from paramid.methods.far_field.neurons import Neurons
+from paramid.methods.refinement import layered_acceptance, layered_refinement
+from paramid.methods.spans.output_differences import Values
+
+FRESH = 100  # points that had no part in the fit
+WITHIN = 2.0  # times what is believed in the fit: fresh points are not fitted
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Points of the fit and fresh ones, with their values, and the deviation of a value."""
+
+    x: Tensor
+    y: Tensor
+    fresh: Tensor
+    check: Tensor
+    noise: float
+
+
+def drawn(f: Values, spec: Spec, width: int, run: Run, *, noise: float, rows: float, spread: float) -> Pairs:
+    """Values that tell a layer of so many neurons, `rows` equations for each parameter."""
+    count = layered_acceptance.count(replace(spec, widths=(width,)), rows)
+    x, fresh = spread * run.normal(count, spec.inputs), spread * run.normal(FRESH, spec.inputs)
+    return Pairs(x, f(x), fresh, f(fresh), noise)
+
+
+def network(found: Neurons, name: str, pairs: Pairs) -> Network:
+    """The rough network, with the output bias that values leave."""
+    rough = Network((found.w.T.contiguous(), found.a), (found.b, found.a.new_zeros(found.a.shape[1])), (name, "identity"))
+    return rough.with_layers(rough.weights, (found.b, (pairs.y - rough(pairs.x)).mean(0)))
+
+
+def settled(rough: Network, pairs: Pairs, run: Run) -> Network:
+    """The network to rounding; given up where more is left."""
+    found = layered_refinement.fit(rough, pairs.x, pairs.y, noise=pairs.noise)
+    believed = layered_acceptance.believed(found, pairs.x, pairs.y, run)
+    left = layered_refinement.misfit(believed, pairs.fresh, pairs.check)
+    most = WITHIN * layered_refinement.AT_FLOOR * max(found.floor, pairs.noise)
+    if not (math.isfinite(left) and left <= most):
+        raise GiveUp(f"fresh values leave {left:.1e}, noise and rounding explain {most:.1e}")
+    return believed

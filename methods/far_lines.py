@@ -1,0 +1,75 @@
+"""`far-lines`: shallow networks of any width and several outputs, from lines on which neurons switch one at a time.
+
+    1. how far out, how large, how exact                        (outlook)
+    2. crossings along a line at distance R                     (crossings)
+    3. the direction of each, by a gradient difference of rank one (directions)
+    4. its length, shift and outer weights, by its profile      (profiles)
+    5. 2 to 4 on further lines until all neurons are known      (neurons)
+    6. signs that only the linear part shows                    (hidden_signs)
+    7. all parameters at once on values around 0                (values)
+
+An activation with g(t) = α± t + β± + O(e^-|t|) is affine where its neuron is saturated. Far away all neurons are but one,
+
+    (1)  f(x* + d) = affine(d) + a_j g(⟨w_j, d⟩ + z),
+
+whatever their number: no lattice, no span, no bound on m.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import ClassVar
+
+from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, activation
+from paramid.methods.far_field import crossings, neurons, values
+from paramid.methods.far_field.outlook import outlook
+from paramid.words.options import at_least
+
+AFFINE = ("tanh", "logistic", "erf", "softplus", "gelu", "gelu-tanh", "silu", "elu", "relu", "leaky-relu")
+
+
+@dataclass(frozen=True)
+class FarLines:
+    """Shallow networks of any width, activation affine far out, and several outputs, by far lines (ours)."""
+
+    radius: float | None = None  # distance of the lines from 0; default: 1e4, 1e3 under noise, less where f is not finite
+    lines: int = 14  # lines, at most
+    rows: float = 2.5  # equations for each parameter in the refinement
+    spread: float = 1.5  # standard deviation of its points
+
+    version: ClassVar[int] = 1
+    access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
+
+    def __post_init__(self) -> None:
+        at_least(self, radius=10, lines=1, rows=1, spread=0.1)
+
+    def declines(self, spec: Spec) -> str | None:
+        """Shallow, affine far away."""
+        if not spec.shallow:
+            return "needs one hidden layer and linear outputs"
+        if spec.activation not in AFFINE:
+            return f"needs an activation that is affine far out, which {spec.activation} is not"
+        if spec.inputs < 2:
+            return "needs two inputs: on a line all neurons are near 0"
+        return None
+
+    def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 7."""
+        f, spec = oracle.query, oracle.spec
+        m, g = spec.widths[0], activation(spec.activation)
+        view = outlook(f, spec, run, self.radius)
+        known = neurons.none(spec.inputs, spec.outputs, run.normal(1, 1))
+        h = neurons.step(view)
+        for number in range(self.lines):
+            line = crossings.random_line(spec.inputs, view.radius, run)
+            found = crossings.crossings(f, line, neurons.cells(m), neurons.limits(view, 1.0))
+            known = neurons.looked(f, line, found, known, g, view, h)
+            if len(known) >= m:
+                break
+        best = known.best(m)
+        yield Directions(best.w.T)
+        if len(known) < m:
+            raise GiveUp(f"{number + 1} lines show {len(known)} neurons of {m}")
+        pairs = values.drawn(f, spec, m, run, noise=view.near, rows=self.rows, spread=self.spread)
+        rough = values.network(best, g.name, pairs)
+        yield rough
+        yield values.settled(rough, pairs, run)
