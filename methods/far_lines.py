@@ -19,9 +19,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+import torch
+
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, activation
-from paramid.methods.far_field import crossings, neurons, values
+from paramid.methods.far_field import neurons, values
 from paramid.methods.far_field.outlook import outlook
+from paramid.methods.far_field.values import Pairs
 from paramid.words.options import at_least
 
 AFFINE = ("tanh", "logistic", "erf", "softplus", "gelu", "gelu-tanh", "silu", "elu", "relu", "leaky-relu")
@@ -55,21 +58,24 @@ class FarLines:
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 7."""
         f, spec = oracle.query, oracle.spec
-        m, g = spec.widths[0], activation(spec.activation)
-        view = outlook(f, spec, run, self.radius)
-        known = neurons.none(spec.inputs, spec.outputs, run.normal(1, 1))
-        h = neurons.step(view)
-        for number in range(self.lines):
-            line = crossings.random_line(spec.inputs, view.radius, run)
-            found = crossings.crossings(f, line, neurons.cells(m), neurons.limits(view, 1.0))
-            known = neurons.looked(f, line, found, known, g, view, h)
-            if len(known) >= m:
-                break
-        best = known.best(m)
-        yield Directions(best.w.T)
-        if len(known) < m:
-            raise GiveUp(f"{number + 1} lines show {len(known)} neurons of {m}")
-        pairs = values.drawn(f, spec, m, run, noise=view.near, rows=self.rows, spread=self.spread)
-        rough = values.network(best, g.name, pairs)
-        yield rough
-        yield values.settled(rough, pairs, run)
+        g, view = activation(spec.activation), outlook(f, spec, run, self.radius)
+        pairs: Pairs | None = None
+        tried, why = None, "lines show no neuron"
+        for number, known in enumerate(neurons.on_lines(f, spec, g, view, run, self.lines), 1):
+            m = spec.widths[0] or neurons.confirmed(known)
+            if not m or len(known) < m:
+                why = f"{number} lines show {len(known)} neurons of {m or 'none'}"
+                continue
+            best = known.best(m)
+            if tried is not None and torch.equal(best.w, tried.w):
+                continue
+            tried = best
+            yield Directions(best.w.T)
+            if pairs is None or spec.widths[0] is None:
+                pairs = values.drawn(f, spec, m, run, noise=view.near, rows=self.rows, spread=self.spread)
+            try:
+                yield from values.ending(values.network(best, g.name, pairs), pairs, run)
+                return
+            except GiveUp as error:
+                why = str(error)
+        raise GiveUp(why)

@@ -35,6 +35,8 @@ class Switches:
 def switches(f: Values, line: Line, found: Tensor, *, h: float, noise: float) -> Switches:
     """The crossings (k, 2) in which (1) has rank one; those that are longer than the line's radius are left out."""
     found = found[found[:, 1] - found[:, 0] < line.radius]
+    if not len(found):
+        return Switches(line.at(found[:, 0]), line.at(found[:, 0]), found[:, 0])
     width, centre = (found[:, 1] - found[:, 0]).clamp(min=NARROW), found.mean(1)
     inside = steepest(f, line, centre, width)
     x = line.at(torch.stack([centre - width, inside, centre + width], 1))

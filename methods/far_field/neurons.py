@@ -8,20 +8,23 @@ so that a crossing there is no news, and says that the neuron is one: two that m
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
 
 import torch
 from torch import Tensor
 
-from paramid import Activation
-from paramid.methods.far_field import crossings as far
-from paramid.methods.far_field import directions, profiles
+from paramid import Activation, Run, Spec
+from paramid.methods.far_field import crossings, directions, profiles
 from paramid.methods.far_field.crossings import Limits, Line
+from paramid.methods.far_field.directions import Switches
 from paramid.methods.far_field.outlook import Outlook
 from paramid.methods.spans.output_differences import Values
 
 SLACK, UNSURE = 3.0, 0.1  # t of (1) may be off by so much, and by so much over ⟨w, v⟩
 CELLS, FEWEST = 40, 12  # pieces of a line a neuron, for so many at least
+GUESS = 25  # neurons where their number is not told
+PATIENT, LOWERED = 2, 0.3  # lines before what counts as bent is lowered, and by how much on each line after them
 ALIKE = 1e-3  # angle below which two neurons seen are one
 FITS, DROWNED = 1e-5, 6.0  # what a profile may leave: of what bends, and times the noise
 
@@ -61,10 +64,27 @@ def cells(width: int) -> int:
     return CELLS * max(FEWEST, width)
 
 
+def on_lines(f: Values, spec: Spec, g: Activation, view: Outlook, run: Run, most: int) -> Iterator[Neurons]:
+    """The neurons known after each of so many lines; what counts as bent is less where lines leave some unseen."""
+    known, h, width = none(spec.inputs, spec.outputs, run.normal(1, 1)), step(view), spec.widths[0]
+    for number in range(most):
+        line = crossings.random_line(spec.inputs, view.radius, run)
+        lowered = LOWERED ** max(0, number - PATIENT)
+        found = crossings.crossings(f, line, cells(width or max(GUESS, 2 * len(known))), limits(view, lowered))
+        known = looked(f, line, found, known, g, view, h)
+        yield known
+
+
+def confirmed(known: Neurons) -> int:
+    """How many were seen on two lines and more."""
+    return int((known.seen > 1).sum())
+
+
 def looked(f: Values, line: Line, found: Tensor, known: Neurons, g: Activation, view: Outlook, h: float) -> Neurons:
     """`known` with what the crossings (k, 2) of a line say: those of known neurons, and new ones."""
     known, fresh = expected(known, line, found)
-    return merged(known, measured(f, line, fresh, g, view, h))
+    there = directions.switches(f, line, fresh, h=h, noise=view.far)
+    return merged(known, measured(f, there, g, view)) if len(there.x) else known
 
 
 def expected(known: Neurons, line: Line, found: Tensor) -> tuple[Neurons, Tensor]:
@@ -76,9 +96,8 @@ def expected(known: Neurons, line: Line, found: Tensor) -> tuple[Neurons, Tensor
     return replace(known, seen=known.seen + near.any(1)), found[~near.any(0)]
 
 
-def measured(f: Values, line: Line, found: Tensor, g: Activation, view: Outlook, h: float) -> Neurons:
+def measured(f: Values, there: Switches, g: Activation, view: Outlook) -> Neurons:
     """The neurons of crossings that a single one explains."""
-    there = directions.switches(f, line, found, h=h, noise=view.far)
     data = profiles.windows(f, there.x, there.u, there.reach, view.far)
     told = profiles.profiles(data, g)
     w = told.l[:, None] * there.u
@@ -124,5 +143,3 @@ def step(view: Outlook) -> float:
     rounded = max(view.far, 2**-52 * view.radius * view.size)
     return float(min(0.5, 2 * rounded**0.2))
 
-
-_ = far

@@ -6,13 +6,16 @@ explain, there and on fresh points.
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from torch import Tensor
 
-from paramid import GiveUp, Network, Run, Spec
+from paramid import GiveUp, Network, Run, Spec, activation
+from paramid.methods.far_field import hidden_signs
 from paramid.methods.far_field.neurons import Neurons
 from paramid.methods.refinement import layered_acceptance, layered_refinement
+from paramid.methods.spans import linear_parts
 from paramid.methods.spans.output_differences import Values
 
 FRESH = 100  # points that had no part in the fit
@@ -41,6 +44,14 @@ def network(found: Neurons, name: str, pairs: Pairs) -> Network:
     """The rough network, with the output bias that values leave."""
     rough = Network((found.w.T.contiguous(), found.a), (found.b, found.a.new_zeros(found.a.shape[1])), (name, "identity"))
     return rough.with_layers(rough.weights, (found.b, (pairs.y - rough(pairs.x)).mean(0)))
+
+
+def ending(rough: Network, pairs: Pairs, run: Run) -> Iterator[Network]:
+    """The rough network, with hidden signs where there are any, and the refined one."""
+    if linear_parts.hidden(activation(rough.activations[0])):
+        rough = hidden_signs.upright(rough, pairs.x, pairs.y, pairs.noise)
+    yield rough
+    yield settled(rough, pairs, run)
 
 
 def settled(rough: Network, pairs: Pairs, run: Run) -> Network:
