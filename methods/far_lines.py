@@ -23,6 +23,7 @@ import torch
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, activation
 from paramid.methods.far_field import neurons, values
+from paramid.methods.far_field.hidden_signs import Untold
 from paramid.methods.far_field.outlook import outlook
 from paramid.methods.far_field.values import Pairs
 from paramid.words.options import at_least
@@ -76,6 +77,8 @@ class FarLines:
             try:
                 yield from values.ending(values.network(best, g.name, pairs), pairs, run)
                 return
+            except Untold:
+                raise
             except GiveUp as error:
                 why = str(error)
         raise GiveUp(why)

@@ -6,7 +6,8 @@ differences of step h, f is not affine on it where
 
     (1)  |s_1 - s_0| > ε_s   or   |y_1 - y_0 - τ (s_0 + s_1) / 2| > ε_f + τ ε_s / 100:
 
-bends show in the first, steps in the second. Such pieces are halved down to a length of 2; neighbours make a crossing.
+bends show in the first, steps in the second; neither ε is below what rounding makes of it, which grows as 1 / cos φ
+where f does. Such pieces are halved down to a length of 2; neighbours make a crossing.
 """
 
 import math
@@ -39,10 +40,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Limits:
-    """ε_s and ε_f of (1)."""
+    """ε_s and ε_f of (1), and their least at t = 0."""
 
     slope: float
     step: float
+    least: float
 
 
 def random_line(inputs: int, radius: float, run: Run) -> Line:
@@ -58,7 +60,7 @@ def crossings(f: Values, line: Line, cells: int, limits: Limits) -> Tensor:
     readings = read(f, line, line.radius * angles.tan())
     pieces, short = torch.stack([readings[:-1], readings[1:]], 1), readings.new_zeros(0, 2)
     while len(pieces):
-        pieces = pieces[bent(pieces, limits)]
+        pieces = pieces[bent(pieces, limits, line.radius)]
         done = pieces[:, 1, 0] - pieces[:, 0, 0] <= LENGTH
         short, pieces = torch.cat([short, pieces[done, :, 0]]), pieces[~done]
         if len(pieces):
@@ -73,13 +75,15 @@ def read(f: Values, line: Line, t: Tensor) -> Tensor:
     return torch.cat([t[:, None], y, (up - down) / (2 * STEP)], 1)
 
 
-def bent(pieces: Tensor, limits: Limits) -> Tensor:
+def bent(pieces: Tensor, limits: Limits, radius: float) -> Tensor:
     """Which pieces (1) takes for crossed; where values are not finite none is."""
     left, right = pieces.unbind(1)
     length, outputs = right[:, :1] - left[:, :1], (pieces.shape[2] - 1) // 2
     y0, s0, y1, s1 = left[:, 1 : 1 + outputs], left[:, 1 + outputs :], right[:, 1 : 1 + outputs], right[:, 1 + outputs :]
     bend, step = (s1 - s0).abs(), (y1 - y0 - length * (s0 + s1) / 2).abs()
-    return ((bend > limits.slope) | (step > limits.step + length * limits.slope / TAILS)).any(1)
+    least = limits.least * (1 + (pieces[:, :, 0].abs().amax(1, keepdim=True) / radius).square()).sqrt()
+    slope, jump = least.clamp(min=limits.slope), least.clamp(min=limits.step)
+    return ((bend > slope) | (step > jump + length * (least + limits.slope / TAILS))).any(1)
 
 
 def joined(pieces: Tensor) -> Tensor:

@@ -19,22 +19,25 @@ import math
 import torch
 from torch import Tensor
 
-from paramid import Activation, GiveUp, Network, activation
+from paramid import Activation, GiveUp, Network, Run, activation
 from paramid.methods.refinement import layered_refinement
 from paramid.methods.spans import linear_parts
 
 STEPS, ENDED = 40, 1.0 + 1e-2  # gains below are the end
 FREE = 1e-12  # of the diagonal: what (1) does not see, such as lengths of ReLUs, stays where it is
 DOUBTED = 0.2  # of ±1, by which a sign of (2) may be off
-LOOSE = 30.0  # times the residual: (2) holds to so much
+LOOSE = 3.0  # times what a draw of noise makes of (2): it holds to so much
+BELIEVED = 5.0  # times what noise and rounding explain
 
 
-def upright(rough: Network, x: Tensor, y: Tensor, noise: float) -> Network:
+def upright(rough: Network, x: Tensor, y: Tensor, noise: float, run: Run) -> Network:
     """The network refined by (1), with the signs of (2)."""
     g = activation(rough.activations[0])
     q = torch.linalg.qr(torch.cat([torch.ones_like(x[:, :1]), x], 1))[0]
     found, rms = refined(rough, x, y, q)
-    s = signs(found, x, y, g, max(rms, noise))
+    if rms > BELIEVED * (floor := max(noise, 16 * layered_refinement.UNIT * float(y.square().mean().sqrt()))):
+        raise GiveUp(f"without its linear part f leaves {rms:.1e}, noise and rounding explain {floor:.1e}")
+    s = signs(found, x, y, g, uncertainty(found, x, q, g, max(rms, noise), run))
     (w, a), (b, _) = found.weights, found.biases
     turned = found.with_layers((s * w, a), (s * b, torch.zeros_like(a[0])))
     return turned.with_layers(turned.weights, (s * b, (y - turned(x)).mean(0)))
@@ -89,7 +92,27 @@ def linear(q: Tensor, fed: Tensor, delta: Tensor) -> Tensor:
     return torch.stack([((fed * column[:, None]).T @ delta).flatten() for column in q.unbind(1)])
 
 
-def signs(network: Network, x: Tensor, y: Tensor, g: Activation, rms: float) -> Tensor:
+def uncertainty(found: Network, x: Tensor, q: Tensor, g: Activation, noise: float, run: Run) -> float:
+    """What noise of the values makes of an equation (2) for the true signs."""
+    assert g.tilt is not None
+    factor = layered_refinement.factored(normal_matrix(found, x, q), 0.0)
+    if factor is None:
+        factor = layered_refinement.factored(normal_matrix(found, x, q), 1e-8)
+    if factor is None:
+        return math.inf
+    drawn = noise * run.normal(len(x), found.outputs)
+    drawn = drawn - q @ (q.T @ drawn)
+    p = torch.cholesky_solve(layered_refinement.slope(found, x, found(x) + drawn)[:, None], factor)[:, 0]
+    moved = layered_refinement.moved(found, p)
+    off = [torch.einsum("dm,mo->dom", n.weights[0], n.weights[1]).flatten(0, 1) for n in (found, moved)]
+    return LOOSE * (g.tilt * float((off[1] - off[0]).norm(dim=1).max()) + noise)
+
+
+class Untold(GiveUp):
+    """All but the signs is known: further lines tell nothing new."""
+
+
+def signs(network: Network, x: Tensor, y: Tensor, g: Activation, error: float) -> Tensor:
     """The s of (2), (m,)."""
     assert g.tilt is not None
     (w, a), left = network.weights, y - network(x)
@@ -101,8 +124,8 @@ def signs(network: Network, x: Tensor, y: Tensor, g: Activation, rms: float) -> 
         s = torch.linalg.lstsq(columns, right[:, None], driver="gelsd").solution[:, 0]
         if bool(((s.abs() - 1).abs() < DOUBTED).all()):
             return s.sign()
-        if columns.shape[0] > 2 * columns.shape[1]:
-            raise GiveUp(f"signs show in the linear part alone, which leaves {float((s.abs() - 1).abs().max()):.1e} of them")
-    error = max(LOOSE * rms, math.ulp(1.0))
-    found = linear_parts.combination(columns.numpy(force=True), right.numpy(force=True), error)
+    try:
+        found = linear_parts.combination(columns.numpy(force=True), right.numpy(force=True), error)
+    except GiveUp as failed:
+        raise Untold(str(failed)) from failed
     return torch.from_numpy(found).to(right)

@@ -31,7 +31,7 @@ FITS, DROWNED = 1e-5, 6.0  # what a profile may leave: of what bends, and times 
 
 @dataclass(frozen=True)
 class Neurons:
-    """w (k, D), b, a (k, outputs), a point of each hyperplane, how badly the profile fits, and lines that showed it."""
+    """w (k, D), b, a (k, outputs), a point of each hyperplane, how badly profiles fit, lines that showed it or did not."""
 
     w: Tensor
     b: Tensor
@@ -39,6 +39,7 @@ class Neurons:
     at: Tensor
     left: Tensor
     seen: Tensor
+    missed: Tensor
 
     def __len__(self) -> int:
         return len(self.b)
@@ -48,15 +49,17 @@ class Neurons:
         return Neurons(*(getattr(self, f.name)[rows] for f in fields(self)))
 
     def best(self, most: int | None) -> "Neurons":
-        """Those seen most often first, then those that fit best."""
-        order = sorted(range(len(self)), key=lambda i: (-min(int(self.seen[i]), 2), float(self.left[i])))
+        """Those that no line missed first, of these those seen again, then those that fit best."""
+        order = sorted(
+            range(len(self)), key=lambda i: (int(self.missed[i]), -min(int(self.seen[i]), 2), float(self.left[i]))
+        )
         return self.take(torch.tensor(order[:most], dtype=torch.int64, device=self.b.device))
 
 
 def none(inputs: int, outputs: int, like: Tensor) -> Neurons:
     """No neurons yet."""
     one = like.new_zeros(0)
-    return Neurons(like.new_zeros(0, inputs), one, like.new_zeros(0, outputs), like.new_zeros(0, inputs), one, one)
+    return Neurons(like.new_zeros(0, inputs), one, like.new_zeros(0, outputs), like.new_zeros(0, inputs), one, one, one)
 
 
 def cells(width: int) -> int:
@@ -77,7 +80,7 @@ def on_lines(f: Values, spec: Spec, g: Activation, view: Outlook, run: Run, most
 
 def confirmed(known: Neurons) -> int:
     """How many were seen on two lines and more."""
-    return int((known.seen > 1).sum())
+    return int(((known.seen > 1) & (known.missed == 0)).sum())
 
 
 def looked(f: Values, line: Line, found: Tensor, known: Neurons, g: Activation, view: Outlook, h: float) -> Neurons:
@@ -93,7 +96,8 @@ def expected(known: Neurons, line: Line, found: Tensor) -> tuple[Neurons, Tensor
     t = -(known.w @ line.origin + known.b) / along
     slack = SLACK + UNSURE / along.abs()
     near = (t[:, None] > found[:, 0] - slack[:, None]) & (t[:, None] < found[:, 1] + slack[:, None])
-    return replace(known, seen=known.seen + near.any(1)), found[~near.any(0)]
+    met = near.any(1)
+    return replace(known, seen=known.seen + met, missed=known.missed + ~met), found[~near.any(0)]
 
 
 def measured(f: Values, there: Switches, g: Activation, view: Outlook) -> Neurons:
@@ -105,7 +109,7 @@ def measured(f: Values, there: Switches, g: Activation, view: Outlook) -> Neuron
     at = there.x - (told.z / told.l)[:, None] * there.u
     fits = told.left < FITS * told.bend + DROWNED * view.far
     left = told.left / told.bend
-    return Neurons(w, b, told.a, at, left, torch.ones_like(b)).take(fits.nonzero()[:, 0])
+    return Neurons(w, b, told.a, at, left, torch.ones_like(b), torch.zeros_like(b)).take(fits.nonzero()[:, 0])
 
 
 def merged(known: Neurons, new: Neurons) -> Neurons:
@@ -134,8 +138,7 @@ def unit(w: Tensor) -> Tensor:
 
 def limits(view: Outlook, lowered: float, slope: float = 2e-6, step: float = 1e-4) -> Limits:
     """What is bent: more than shares of the size of f, and more than noise."""
-    least = 20 * view.far
-    return Limits(max(lowered * slope * view.size, least), max(lowered * step * view.size, least))
+    return Limits(lowered * slope * view.size, lowered * step * view.size, 20 * view.far)
 
 
 def step(view: Outlook) -> float:

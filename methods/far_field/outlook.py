@@ -19,7 +19,7 @@ from paramid.methods.spans.output_differences import Values
 BINOMIAL = (1.0, -6.0, 15.0, -20.0, 15.0, -6.0, 1.0)
 STEP = 1e-3
 PROBES, AROUND = 32, 3.0  # points that tell the size of f, and their spread
-RADII = (1e4, 3e3, 1e3, 300.0, 100.0, 30.0)
+RADII = (3e4, 1e4, 3e3, 1e3, 300.0, 100.0, 30.0)
 SINGLE_RADII = (1e3, 300.0, 100.0)  # float32 rounds inputs of 1000 to 1e-4
 FINITE = 0.9  # of the values far out
 

@@ -49,7 +49,7 @@ def network(found: Neurons, name: str, pairs: Pairs) -> Network:
 def ending(rough: Network, pairs: Pairs, run: Run) -> Iterator[Network]:
     """The rough network, with hidden signs where there are any, and the refined one."""
     if linear_parts.hidden(activation(rough.activations[0])):
-        rough = hidden_signs.upright(rough, pairs.x, pairs.y, pairs.noise)
+        rough = hidden_signs.upright(rough, pairs.x, pairs.y, pairs.noise, run)
     yield rough
     yield settled(rough, pairs, run)
 
