@@ -21,14 +21,14 @@ from typing import ClassVar
 
 import torch
 
-from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, activation
+from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec
 from paramid.methods.far_field import neurons, values
+from paramid.methods.far_field.choice import AFFINE
 from paramid.methods.far_field.hidden_signs import Untold
 from paramid.methods.far_field.outlook import outlook
 from paramid.methods.far_field.values import Pairs
 from paramid.words.options import at_least
-
-AFFINE = ("tanh", "logistic", "erf", "softplus", "gelu", "gelu-tanh", "silu", "elu", "relu", "leaky-relu")
+from paramid.words.spec import UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class FarLines:
         """Shallow, affine far away."""
         if not spec.shallow:
             return "needs one hidden layer and linear outputs"
-        if spec.activation not in AFFINE:
+        if spec.activation not in (*AFFINE, UNKNOWN):
             return f"needs an activation that is affine far out, which {spec.activation} is not"
         if spec.inputs < 2:
             return "needs two inputs: on a line all neurons are near 0"
@@ -59,15 +59,15 @@ class FarLines:
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 7."""
         f, spec = oracle.query, oracle.spec
-        g, view = activation(spec.activation), outlook(f, spec, run, self.radius)
+        view = outlook(f, spec, run, self.radius)
         pairs: Pairs | None = None
         tried, why = None, "lines show no neuron"
-        for number, known in enumerate(neurons.on_lines(f, spec, g, view, run, self.lines), 1):
-            m = spec.widths[0] or neurons.confirmed(known)
-            if not m or len(known) < m:
-                why = f"{number} lines show {len(known)} neurons of {m or 'none'}"
+        for number, sight in enumerate(neurons.on_lines(f, spec, view, run, self.lines), 1):
+            m = spec.widths[0] or neurons.confirmed(sight.known)
+            if not m or len(sight.known) < m:
+                why = f"{number} lines show {len(sight.known)} neurons of {m or 'none'}"
                 continue
-            best = known.best(m)
+            best = sight.known.best(m)
             if tried is not None and torch.equal(best.w, tried.w):
                 continue
             tried = best
@@ -75,7 +75,7 @@ class FarLines:
             if pairs is None or spec.widths[0] is None:
                 pairs = values.drawn(f, spec, m, run, noise=view.near, rows=self.rows, spread=self.spread)
             try:
-                yield from values.ending(values.network(best, g.name, pairs), pairs, run)
+                yield from values.ending(best, sight.names, pairs, run)
                 return
             except Untold:
                 raise

@@ -16,13 +16,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from paramid import Run
+from paramid import GiveUp, Run
 from paramid.methods.spans.output_differences import Values
 
 EDGE = 0.02  # of φ, to ±π/2
 LENGTH, STEP = 2.0, 2.0  # of the last pieces, and of slopes
+CROWDED = 0.5  # of the first pieces of a line: with more crossed there is no far field
 GAP = 1.5  # lengths between pieces of one crossing, at most
 TAILS = 100.0  # slopes of (1) that saturated neurons leave are smaller by so much
+
+
+class Crowded(GiveUp):
+    """Crossings cover a line: farther out they might not."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,8 @@ def crossings(f: Values, line: Line, cells: int, limits: Limits) -> Tensor:
     angles = torch.linspace(-ends, ends, cells + 1, dtype=line.origin.dtype, device=line.origin.device)
     readings = read(f, line, line.radius * angles.tan())
     pieces, short = torch.stack([readings[:-1], readings[1:]], 1), readings.new_zeros(0, 2)
+    if float(bent(pieces, limits, line.radius).double().mean()) > CROWDED:
+        raise Crowded(f"f is affine on less than half of a line at distance {line.radius:g} from 0")
     while len(pieces):
         pieces = pieces[bent(pieces, limits, line.radius)]
         done = pieces[:, 1, 0] - pieces[:, 0, 0] <= LENGTH

@@ -5,7 +5,8 @@ All others being affine there, gradients at two points of it differ by
     (1)  ∇f(x) - ∇f(x') = (g'(z) - g'(z')) w aᵀ,   a matrix (D, outputs) of rank one.
 
 They are taken before it, behind it, and where f is steepest against its own mean inside: a step shows in the middle, a
-bend at the ends. Two neurons that switch at once leave a second singular value.
+bend at the ends. Two neurons that switch at once leave a second singular value. Where g has a kink, differences across
+it are wrong: both ends must do, and of a single output it is the profile that says whether one neuron switches.
 """
 
 import math
@@ -32,7 +33,7 @@ class Switches:
     reach: Tensor  # (k,)
 
 
-def switches(f: Values, line: Line, found: Tensor, *, h: float, noise: float) -> Switches:
+def switches(f: Values, line: Line, found: Tensor, *, h: float, noise: float, smooth: bool = True) -> Switches:
     """The crossings (k, 2) in which (1) has rank one; those that are longer than the line's radius are left out."""
     found = found[found[:, 1] - found[:, 0] < line.radius]
     if not len(found):
@@ -43,12 +44,13 @@ def switches(f: Values, line: Line, found: Tensor, *, h: float, noise: float) ->
     d = x.shape[2]
     slopes = gradients(f, x.flatten(0, 1), torch.eye(d, dtype=x.dtype, device=x.device), h).view(len(x), 3, d, -1)
     before, here, behind = slopes.unbind(1)
-    differences = torch.cat([here - before, behind - before, here - behind], 2)
+    differences = torch.cat([here - before, behind - before, here - behind], 2) if smooth else behind - before
     whole = differences.isfinite().flatten(1).all(1)
     x, width, differences = x[whole], width[whole], differences[whole]
     u, s, _ = torch.linalg.svd(differences, full_matrices=False)
     drowned = 2 * SPREAD * noise / h * (math.sqrt(d) + math.sqrt(differences.shape[2]))
-    pure = (s[:, 1] < PURE * s[:, 0] + drowned) & (drowned < IMPURE * s[:, 0])
+    second = s[:, 1] if s.shape[1] > 1 else torch.zeros_like(s[:, 0])
+    pure = (second < PURE * s[:, 0] + drowned) & (drowned < IMPURE * s[:, 0])
     u = u[pure, :, 0]
     return Switches(x[pure, 1], u, width[pure] * (u @ line.direction).abs())
 

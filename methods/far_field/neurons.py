@@ -14,16 +14,20 @@ from dataclasses import dataclass, fields, replace
 import torch
 from torch import Tensor
 
-from paramid import Activation, Run, Spec
-from paramid.methods.far_field import crossings, directions, profiles
-from paramid.methods.far_field.crossings import Limits, Line
+from paramid import Activation, GiveUp, Run, Spec, activation
+from paramid.methods.far_field import choice, crossings, directions, profiles
+from paramid.methods.far_field.crossings import Crowded, Limits, Line
 from paramid.methods.far_field.directions import Switches
 from paramid.methods.far_field.outlook import Outlook
 from paramid.methods.spans.output_differences import Values
+from paramid.words.spec import UNKNOWN
 
 SLACK, UNSURE = 3.0, 0.1  # t of (1) may be off by so much, and by so much over ⟨w, v⟩
 CELLS, FEWEST = 40, 12  # pieces of a line a neuron, for so many at least
+FARTHER = (1.0, 10.0)  # times the radius, where crossings cover a line
 GUESS = 25  # neurons where their number is not told
+WITHIN = 40.0  # radii: a crossing farther out is beyond the end of a line, or too slow
+OFTEN = 3.0  # times as often as it was missed, a neuron is seen that is one
 PATIENT, LOWERED = 2, 0.3  # lines before what counts as bent is lowered, and by how much on each line after them
 ALIKE = 1e-3  # angle below which two neurons seen are one
 FITS, DROWNED = 1e-5, 6.0  # what a profile may leave: of what bends, and times the noise
@@ -67,26 +71,46 @@ def cells(width: int) -> int:
     return CELLS * max(FEWEST, width)
 
 
-def on_lines(f: Values, spec: Spec, g: Activation, view: Outlook, run: Run, most: int) -> Iterator[Neurons]:
-    """The neurons known after each of so many lines; what counts as bent is less where lines leave some unseen."""
+@dataclass(frozen=True)
+class Sight:
+    """What lines have shown: activations that explain it, and neurons."""
+
+    names: tuple[str, ...]
+    known: Neurons
+
+
+def on_lines(f: Values, spec: Spec, view: Outlook, run: Run, most: int) -> Iterator[Sight]:
+    """What is known after each of so many lines; what counts as bent is less where lines leave neurons unseen."""
     known, h, width = none(spec.inputs, spec.outputs, run.normal(1, 1)), step(view), spec.widths[0]
+    names: tuple[str, ...] = () if spec.activation == UNKNOWN else (spec.activation,)
     for number in range(most):
-        line = crossings.random_line(spec.inputs, view.radius, run)
         lowered = LOWERED ** max(0, number - PATIENT)
-        found = crossings.crossings(f, line, cells(width or max(GUESS, 2 * len(known))), limits(view, lowered))
-        known = looked(f, line, found, known, g, view, h)
-        yield known
+        line, found = crossed(f, spec, view, limits(view, lowered), cells(width or max(GUESS, 2 * len(known))), run)
+        names = names or choice.family(f, line, found, view, h)
+        known = looked(f, line, found, known, activation(names[0]), view, h)
+        yield Sight(names, known)
+
+
+def crossed(f: Values, spec: Spec, view: Outlook, bent: Limits, pieces: int, run: Run) -> tuple[Line, Tensor]:
+    """A line and its crossings, farther out where they cover it."""
+    for farther in FARTHER:
+        line = crossings.random_line(spec.inputs, farther * view.radius, run)
+        try:
+            return line, crossings.crossings(f, line, pieces, bent)
+        except Crowded as error:
+            why = str(error)
+    raise GiveUp(why)
 
 
 def confirmed(known: Neurons) -> int:
     """How many were seen on two lines and more."""
-    return int(((known.seen > 1) & (known.missed == 0)).sum())
+    return int(((known.seen > 1) & (known.seen > OFTEN * known.missed)).sum())
 
 
 def looked(f: Values, line: Line, found: Tensor, known: Neurons, g: Activation, view: Outlook, h: float) -> Neurons:
     """`known` with what the crossings (k, 2) of a line say: those of known neurons, and new ones."""
     known, fresh = expected(known, line, found)
-    there = directions.switches(f, line, fresh, h=h, noise=view.far)
+    there = directions.switches(f, line, fresh, h=h, noise=view.far, smooth=g.smooth)
     return merged(known, measured(f, there, g, view)) if len(there.x) else known
 
 
@@ -96,8 +120,8 @@ def expected(known: Neurons, line: Line, found: Tensor) -> tuple[Neurons, Tensor
     t = -(known.w @ line.origin + known.b) / along
     slack = SLACK + UNSURE / along.abs()
     near = (t[:, None] > found[:, 0] - slack[:, None]) & (t[:, None] < found[:, 1] + slack[:, None])
-    met = near.any(1)
-    return replace(known, seen=known.seen + met, missed=known.missed + ~met), found[~near.any(0)]
+    met, on = near.any(1), t.abs() < WITHIN * line.radius
+    return replace(known, seen=known.seen + met, missed=known.missed + (on & ~met)), found[~near.any(0)]
 
 
 def measured(f: Values, there: Switches, g: Activation, view: Outlook) -> Neurons:

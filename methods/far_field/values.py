@@ -46,12 +46,23 @@ def network(found: Neurons, name: str, pairs: Pairs) -> Network:
     return rough.with_layers(rough.weights, (found.b, (pairs.y - rough(pairs.x)).mean(0)))
 
 
-def ending(rough: Network, pairs: Pairs, run: Run) -> Iterator[Network]:
-    """The rough network, with hidden signs where there are any, and the refined one."""
-    if linear_parts.hidden(activation(rough.activations[0])):
-        rough = hidden_signs.upright(rough, pairs.x, pairs.y, pairs.noise, run)
-    yield rough
-    yield settled(rough, pairs, run)
+def ending(found: Neurons, names: tuple[str, ...], pairs: Pairs, run: Run) -> Iterator[Network]:
+    """Rough networks and the refined one, of the first of the activations that explains the values."""
+    failed: GiveUp | None = None
+    for name in names:
+        try:
+            rough = network(found, name, pairs)
+            if linear_parts.hidden(activation(name)):
+                rough = hidden_signs.upright(rough, pairs.x, pairs.y, pairs.noise, run)
+            if len(names) == 1:
+                yield rough
+            yield settled(rough, pairs, run)
+        except GiveUp as error:
+            failed = error
+        else:
+            return
+    assert failed is not None
+    raise failed
 
 
 def settled(rough: Network, pairs: Pairs, run: Run) -> Network:
