@@ -26,7 +26,6 @@ from paramid.methods.far_field import neurons, values
 from paramid.methods.far_field.choice import AFFINE
 from paramid.methods.far_field.hidden_signs import Untold
 from paramid.methods.far_field.outlook import outlook
-from paramid.methods.far_field.values import Pairs
 from paramid.words.options import at_least
 from paramid.words.spec import UNKNOWN
 
@@ -60,7 +59,6 @@ class FarLines:
         """Stages 1 to 7."""
         f, spec = oracle.query, oracle.spec
         view = outlook(f, spec, run, self.radius)
-        pairs: Pairs | None = None
         tried, why = None, "lines show no neuron"
         for number, sight in enumerate(neurons.on_lines(f, spec, view, run, self.lines), 1):
             m = spec.widths[0] or neurons.confirmed(sight.known)
@@ -72,10 +70,9 @@ class FarLines:
                 continue
             tried = best
             yield Directions(best.w.T)
-            if pairs is None or spec.widths[0] is None:
-                pairs = values.drawn(f, spec, m, run, noise=view.near, rows=self.rows, spread=self.spread)
+            pairs = values.drawn(f, spec, best, view, run, rows=self.rows, spread=self.spread)
             try:
-                yield from values.ending(best, sight.names, pairs, run)
+                yield from values.ending(best, sight.names, spec, pairs, run)
                 return
             except Untold:
                 raise

@@ -21,17 +21,19 @@ STEP = 1e-3
 PROBES, AROUND = 32, 3.0  # points that tell the size of f, and their spread
 RADII = (3e4, 1e4, 3e3, 1e3, 300.0, 100.0, 30.0)
 SINGLE_RADII = (1e3, 300.0, 100.0)  # float32 rounds inputs of 1000 to 1e-4
+UNEVEN = 30.0  # times the median: rounding is not the same everywhere
 FINITE = 0.9  # of the values far out
 
 
 @dataclass(frozen=True)
 class Outlook:
-    """The radius of lines, the size of f around 0, and the deviation of a value by rounding or noise."""
+    """The radius of lines, the size of f around 0, the deviation of a value by rounding or noise, and where it varies."""
 
     radius: float
     size: float
     near: float
     far: float
+    uneven: bool = False
 
 
 def outlook(f: Values, spec: Spec, run: Run, radius: float | None) -> Outlook:
@@ -41,14 +43,16 @@ def outlook(f: Values, spec: Spec, run: Run, radius: float | None) -> Outlook:
     if not (math.isfinite(size) and size > 0):
         raise GiveUp("f has no finite values around 0, or is constant there")
     x, u = run.normal(PROBES, spec.inputs), run.sphere(PROBES, spec.inputs)
-    near = max(spec.noise, float(rounding(f, 1.5 * x, u).square().mean().sqrt()))
+    around = rounding(f, 1.5 * x, u)
+    near = max(spec.noise, float(around.square().mean().sqrt()))
+    uneven = float(around.amax()) > UNEVEN * max(spec.noise, float(around.median()))
     outward = run.sphere(PROBES, spec.inputs)
     radii = (radius,) if radius is not None else SINGLE_RADII if spec.resolution else RADII
     for r in radii:
         left = rounding(f, r * outward, u)
         finite = left[left.isfinite()]
         if len(finite) >= FINITE * PROBES:
-            return Outlook(r, size, near, max(near, float(finite.median())))
+            return Outlook(r, size, near, max(near, float(finite.median())), uneven)
     raise GiveUp("f has no finite values far away from 0")
 
 

@@ -1,25 +1,35 @@
 """The end of far lines: all parameters on values around 0, believed on values that had no part in it.
 
 A network whose b are off by R times the error of a direction, 1e-5 to 1e-2, is refined by `layered_refinement` on N
-points of 1.5 N(0, I), 2.5 equations for each parameter. It is claimed where what is left is what rounding and noise
-explain, there and on fresh points.
+points of 1.5 N(0, I), 2.5 equations for each parameter. Neurons that do nothing there have points of their own, around
+the foot -b w / ‖w‖² of their hyperplanes. Where rounding is uneven, as that of log-odds, points are drawn twice and the
+half that is rounded less is taken.
+
+A network is claimed where what is left is what rounding and noise explain, there and on fresh points.
 """
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from math import isfinite
 
+import torch
 from torch import Tensor
 
 from paramid import GiveUp, Network, Run, Spec, activation
-from paramid.methods.far_field import hidden_signs
+from paramid.methods.far_field import hidden_signs, pins
 from paramid.methods.far_field.neurons import Neurons
+from paramid.methods.far_field.outlook import Outlook, rounding
 from paramid.methods.refinement import layered_acceptance, layered_refinement
+from paramid.methods.refinement.layered_refinement import Fit
 from paramid.methods.spans import linear_parts
 from paramid.methods.spans.output_differences import Values
+from paramid.words.network import normalise
+from paramid.words.neuron_distances import CLOSE
 
 FRESH = 100  # points that had no part in the fit
 WITHIN = 2.0  # times what is believed in the fit: fresh points are not fitted
+APART = 2.0  # spreads: neurons whose foot is farther from 0 have points of their own
+TINY = torch.finfo(torch.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -33,11 +43,29 @@ class Pairs:
     noise: float
 
 
-def drawn(f: Values, spec: Spec, width: int, run: Run, *, noise: float, rows: float, spread: float) -> Pairs:
-    """Values that tell a layer of so many neurons, `rows` equations for each parameter."""
-    count = layered_acceptance.count(replace(spec, widths=(width,)), rows)
-    x, fresh = spread * run.normal(count, spec.inputs), spread * run.normal(FRESH, spec.inputs)
-    return Pairs(x, f(x), fresh, f(fresh), noise)
+def drawn(f: Values, spec: Spec, found: Neurons, view: Outlook, run: Run, *, rows: float, spread: float) -> Pairs:
+    """Values that tell so many neurons, `rows` equations for each parameter."""
+    count = layered_acceptance.count(replace(spec, widths=(len(found),)), rows)
+    most = (count + FRESH) * (2 if view.uneven else 1)
+    x = spread * run.normal(most, spec.inputs) + centres(found, spread, most)
+    noise = view.near
+    if view.uneven:
+        sigma = rounding(f, x, run.sphere(most, spec.inputs)).nan_to_num(torch.inf)
+        even = sigma.argsort()[: count + FRESH].sort().values
+        x, noise = x[even], max(spec.noise, float(sigma[even].square().mean().sqrt()))
+    y = f(x)
+    return Pairs(x[:count], y[:count], x[count:], y[count:], noise)
+
+
+def centres(found: Neurons, spread: float, rows: int) -> Tensor:
+    """0 for every second row, for the others 0 or the feet of neurons that do nothing around 0, (rows, D)."""
+    feet = -(found.b / found.w.square().sum(1))[:, None] * found.w
+    feet = feet[feet.norm(dim=1) > APART * spread]
+    middle = found.w.new_zeros(rows, found.w.shape[1])
+    if len(feet):
+        odd = torch.arange(1, rows, 2, device=feet.device)
+        middle[odd] = feet[torch.arange(len(odd), device=feet.device) % len(feet)]
+    return middle
 
 
 def network(found: Neurons, name: str, pairs: Pairs) -> Network:
@@ -46,7 +74,7 @@ def network(found: Neurons, name: str, pairs: Pairs) -> Network:
     return rough.with_layers(rough.weights, (found.b, (pairs.y - rough(pairs.x)).mean(0)))
 
 
-def ending(found: Neurons, names: tuple[str, ...], pairs: Pairs, run: Run) -> Iterator[Network]:
+def ending(found: Neurons, names: tuple[str, ...], spec: Spec, pairs: Pairs, run: Run) -> Iterator[Network]:
     """Rough networks and the refined one, of the first of the activations that explains the values."""
     failed: GiveUp | None = None
     for name in names:
@@ -56,7 +84,7 @@ def ending(found: Neurons, names: tuple[str, ...], pairs: Pairs, run: Run) -> It
                 rough = hidden_signs.upright(rough, pairs.x, pairs.y, pairs.noise, run)
             if len(names) == 1:
                 yield rough
-            yield settled(rough, pairs, run)
+            yield settled(rough, spec, pairs, run)
         except GiveUp as error:
             failed = error
         else:
@@ -65,12 +93,28 @@ def ending(found: Neurons, names: tuple[str, ...], pairs: Pairs, run: Run) -> It
     raise failed
 
 
-def settled(rough: Network, pairs: Pairs, run: Run) -> Network:
-    """The network to rounding; given up where more is left."""
+def settled(rough: Network, spec: Spec, pairs: Pairs, run: Run) -> Network:
+    """The network to rounding, as it is pinned; given up where more is left."""
     found = layered_refinement.fit(rough, pairs.x, pairs.y, noise=pairs.noise)
-    believed = layered_acceptance.believed(found, pairs.x, pairs.y, run)
-    left = layered_refinement.misfit(believed, pairs.fresh, pairs.check)
-    most = WITHIN * layered_refinement.AT_FLOOR * max(found.floor, pairs.noise)
-    if not (math.isfinite(left) and left <= most):
+    if not found.believed:
+        raise GiveUp(f"the residual stays at {found.rms:.1e}, noise and rounding explain {found.floor:.1e}")
+    error = uncertainty(found, pairs, run)
+    if not error < CLOSE:
+        raise GiveUp(f"noise leaves parameters uncertain by {error:.1e}")
+    claim = pins.pinned(found.network, spec)
+    left, most = layered_refinement.misfit(claim, pairs.fresh, pairs.check), WITHIN * layered_refinement.AT_FLOOR * found.floor
+    if not (isfinite(left) and left <= most):
         raise GiveUp(f"fresh values leave {left:.1e}, noise and rounding explain {most:.1e}")
-    return believed
+    return replace(claim, stats={"residual": left, "error_bound": error, "factors": found.factors})
+
+
+def uncertainty(found: Fit, pairs: Pairs, run: Run) -> float:
+    """`layered_refinement.uncertainty`, of networks whose lengths are free as they are at unit length."""
+    if activation(found.network.activations[0]).degree is None or found.factor is None:
+        return layered_refinement.uncertainty(found, pairs.x, pairs.y, run)
+    noise = max(found.floor, found.rms) * run.normal(*pairs.y.shape)
+    slope = layered_refinement.slope(found.network, pairs.x, found.network(pairs.x) + noise)
+    p = torch.cholesky_solve(-slope[:, None], found.factor)[:, 0]
+    now, then = normalise(found.network), normalise(layered_refinement.moved(found.network, p))
+    parts = zip((*now.weights, *now.biases), (*then.weights, *then.biases), strict=True)
+    return 2 * max(float((a - b).abs().max()) for a, b in parts)
