@@ -21,13 +21,18 @@ from typing import ClassVar
 
 import torch
 
-from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec
+from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, activation
 from paramid.methods.far_field import neurons, values
 from paramid.methods.far_field.choice import AFFINE
 from paramid.methods.far_field.hidden_signs import Untold
 from paramid.methods.far_field.outlook import outlook
+from paramid.methods.far_field.scanning import scanned
+from paramid.methods.far_field.walking import walked
 from paramid.words.options import at_least
 from paramid.words.spec import UNKNOWN
+
+MANY, WIDE = 8.0, 2.5  # under noise: equations for each parameter, and the spread of points
+LEAST, EACH = 400, 8  # values that shifts are looked for on, at least and a neuron
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,12 @@ class FarLines:
                 continue
             tried = best
             yield Directions(best.w.T)
-            pairs = values.drawn(f, spec, best, view, run, rows=self.rows, spread=self.spread)
+            rows, spread = (self.rows, self.spread) if not view.noisy else (MANY, WIDE)
+            if view.noisy:
+                g = activation(sight.names[0])
+                x = self.spread * run.normal(max(LEAST, EACH * m), spec.inputs)
+                best = scanned(walked(f, best, g), x, f(x), g)
+            pairs = values.drawn(f, spec, best, view, run, rows=rows, spread=spread)
             try:
                 yield from values.ending(best, sight.names, spec, pairs, run)
                 return

@@ -29,7 +29,8 @@ GUESS = 25  # neurons where their number is not told
 WITHIN = 40.0  # radii: a crossing farther out is beyond the end of a line, or too slow
 OFTEN = 3.0  # times as often as it was missed, a neuron is seen that is one
 PATIENT, LOWERED = 2, 0.3  # lines before what counts as bent is lowered, and by how much on each line after them
-ALIKE = 1e-3  # angle below which two neurons seen are one
+ALIKE, ROUGHLY = 1e-3, 5e-2  # angle below which two neurons seen are one, and under noise
+DRIFT = 4.0  # deviations of a direction, at half of the slope of tanh: what noise makes of t
 FITS, DROWNED = 1e-5, 6.0  # what a profile may leave: of what bends, and times the noise
 
 
@@ -109,16 +110,17 @@ def confirmed(known: Neurons) -> int:
 
 def looked(f: Values, line: Line, found: Tensor, known: Neurons, g: Activation, view: Outlook, h: float) -> Neurons:
     """`known` with what the crossings (k, 2) of a line say: those of known neurons, and new ones."""
-    known, fresh = expected(known, line, found)
+    drift = DRIFT * line.radius * directions.SPREAD * view.far / (h * known.a.norm(dim=1))
+    known, fresh = expected(known, line, found, drift)
     there = directions.switches(f, line, fresh, h=h, noise=view.far, smooth=g.smooth)
-    return merged(known, measured(f, there, g, view)) if len(there.x) else known
+    return merged(known, measured(f, there, g, view), ROUGHLY if view.noisy else ALIKE) if len(there.x) else known
 
 
-def expected(known: Neurons, line: Line, found: Tensor) -> tuple[Neurons, Tensor]:
+def expected(known: Neurons, line: Line, found: Tensor, drift: Tensor) -> tuple[Neurons, Tensor]:
     """Known neurons, counted where they meet (1), and the crossings of none of them."""
     along = known.w @ line.direction
     t = -(known.w @ line.origin + known.b) / along
-    slack = SLACK + UNSURE / along.abs()
+    slack = SLACK + (UNSURE + drift) / along.abs()
     near = (t[:, None] > found[:, 0] - slack[:, None]) & (t[:, None] < found[:, 1] + slack[:, None])
     met, on = near.any(1), t.abs() < WITHIN * line.radius
     return replace(known, seen=known.seen + met, missed=known.missed + (on & ~met)), found[~near.any(0)]
@@ -136,12 +138,12 @@ def measured(f: Values, there: Switches, g: Activation, view: Outlook) -> Neuron
     return Neurons(w, b, told.a, at, left, torch.ones_like(b), torch.zeros_like(b)).take(fits.nonzero()[:, 0])
 
 
-def merged(known: Neurons, new: Neurons) -> Neurons:
+def merged(known: Neurons, new: Neurons, angle: float) -> Neurons:
     """Both, with neurons of one direction taken for one: the one that fits better."""
     for i in range(len(new)):
         one = new.take(torch.tensor([i], device=new.b.device))
         cos = (unit(known.w) @ unit(one.w)[0]).abs()
-        same = (cos > math.cos(ALIKE)).nonzero()[:, 0]
+        same = (cos > math.cos(angle)).nonzero()[:, 0]
         if len(same):
             old = known.take(same[:1])
             one = replace(one if float(one.left) < float(old.left) else old, seen=old.seen + 1)

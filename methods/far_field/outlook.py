@@ -22,6 +22,7 @@ PROBES, AROUND = 32, 3.0  # points that tell the size of f, and their spread
 RADII = (3e4, 1e4, 3e3, 1e3, 300.0, 100.0, 30.0)
 SINGLE_RADII = (1e3, 300.0, 100.0)  # float32 rounds inputs of 1000 to 1e-4
 UNEVEN = 30.0  # times the median: rounding is not the same everywhere
+NOISY = 1e-10  # of the size of f
 FINITE = 0.9  # of the values far out
 
 
@@ -34,6 +35,11 @@ class Outlook:
     near: float
     far: float
     uneven: bool = False
+
+    @property
+    def noisy(self) -> bool:
+        """Whether directions are too rough for shifts to be read off far away."""
+        return self.near > NOISY * self.size
 
 
 def outlook(f: Values, spec: Spec, run: Run, radius: float | None) -> Outlook:

@@ -61,16 +61,16 @@ class Profiles:
     bend: Tensor
 
 
-def grid(like: Tensor) -> Tensor:
+def grid(like: Tensor, points: int = POINTS) -> Tensor:
     """The τ of a window."""
-    return torch.linspace(-1, 1, POINTS, dtype=like.dtype, device=like.device)
+    return torch.linspace(-1, 1, points, dtype=like.dtype, device=like.device)
 
 
-def window(f: Values, x: Tensor, u: Tensor, centre: Tensor, half: Tensor) -> Window:
+def window(f: Values, x: Tensor, u: Tensor, centre: Tensor, half: Tensor, points: int = POINTS) -> Window:
     """Values on windows."""
-    s = centre[:, None] + half[:, None] * grid(half)
+    s = centre[:, None] + half[:, None] * grid(half, points)
     y = f((x[:, None] + s[:, :, None] * u[:, None]).flatten(0, 1))
-    return Window(x, u, centre, half, y.view(len(x), POINTS, -1))
+    return Window(x, u, centre, half, y.view(len(x), points, -1))
 
 
 def windows(f: Values, x: Tensor, u: Tensor, half: Tensor, noise: float) -> Window:
@@ -109,25 +109,25 @@ def bend(y: Tensor, noise: float) -> tuple[Tensor, Tensor]:
     return torch.where(seen, places, POINTS).amin(1), torch.where(seen, places, 0).amax(1)
 
 
-def profiles(data: Window, g: Activation) -> Profiles:
-    """The best l, z and a for every row, with z taken at the rows' own x."""
-    tau, count = grid(data.half), len(data.half)
+def profiles(data: Window, g: Activation, held: float | None = None) -> Profiles:
+    """The best l, z and a for every row, with z taken at the rows' own x; `held` is λ where it is known of all rows."""
+    tau, count = grid(data.half, data.y.shape[1]), len(data.half)
     straight = torch.linalg.qr(torch.stack([torch.ones_like(tau), tau], 1))[0]
     y = data.y - straight @ (straight.T @ data.y)
     scale = y.square().sum((1, 2)).sqrt().clamp(min=TINY)
     y = y / scale[:, None, None]
-    starts = started(y, tau, straight, g).transpose(0, 1).flatten(0, 1)
-    many = y.repeat(STARTS, 1, 1)
-    length, shift, cost, a = descended(many, starts[:, 0], starts[:, 1], tau, straight, g)
+    starts = started(y, tau, straight, g, held).transpose(0, 1).flatten(0, 1)
+    free = tau.new_tensor([float(g.degree is None and held is None), 1.0])
+    length, shift, cost, a = descended(y.repeat(STARTS, 1, 1), starts[:, 0], starts[:, 1], tau, straight, g, free)
     best = cost.view(STARTS, count).argmin(0) * count + torch.arange(count, device=y.device)
     l, root = length[best] / data.half, math.sqrt(data.y[0].numel()) if count else 1.0
     z = shift[best] - l * data.centre
     return Profiles(l, z, a[best] * scale[:, None], cost[best].sqrt() * scale / root, scale / root)
 
 
-def started(y: Tensor, tau: Tensor, straight: Tensor, g: Activation) -> Tensor:
+def started(y: Tensor, tau: Tensor, straight: Tensor, g: Activation, held: float | None) -> Tensor:
     """The best nodes (λ, ζ) of the grid, (k, starts, 2)."""
-    lengths = [1.0] if g.degree is not None else [LEAST * (MOST / LEAST) ** (i / (LENGTHS - 1)) for i in range(LENGTHS)]
+    lengths = [held or 1.0] if held or g.degree is not None else [LEAST * (MOST / LEAST) ** (i / (LENGTHS - 1)) for i in range(LENGTHS)]
     sides = (1.0, -1.0) if g.symmetry is None and g.tilt is None else (1.0,)
     places = [1.6 * i / (SHIFTS - 1) - 0.8 for i in range(SHIFTS)]
     nodes = tau.new_tensor([(side * size, place * size) for side in sides for size in lengths for place in places])
@@ -139,14 +139,14 @@ def started(y: Tensor, tau: Tensor, straight: Tensor, g: Activation) -> Tensor:
 
 
 def descended(
-    y: Tensor, length: Tensor, shift: Tensor, tau: Tensor, straight: Tensor, g: Activation
+    y: Tensor, length: Tensor, shift: Tensor, tau: Tensor, straight: Tensor, g: Activation, free: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The ends of (2): λ, ζ, the sum of squares and a, a row for every start."""
     damping, still = torch.full_like(length, 1e-3), torch.zeros_like(length, dtype=torch.bool)
-    cost, a, step = linearised(y, length, shift, damping, tau, straight, g)
+    cost, a, step = linearised(y, length, shift, damping, tau, straight, g, free)
     for _ in range(STEPS):
         new_length, new_shift = length * step[:, 0].exp(), shift + step[:, 1]
-        new_cost, new_a, new_step = linearised(y, new_length, new_shift, damping / 5, tau, straight, g)
+        new_cost, new_a, new_step = linearised(y, new_length, new_shift, damping / 5, tau, straight, g, free)
         better = (new_cost < cost) & ~still
         still = still | (better & (step.abs().amax(1) < STILL)) | (damping > STUCK)
         length, shift, cost = (
@@ -156,15 +156,15 @@ def descended(
         damping = torch.where(better, damping / 5, 5 * damping)
         if bool(still.all()):
             break
-        again = linearised(y, length, shift, damping, tau, straight, g)[2]
+        again = linearised(y, length, shift, damping, tau, straight, g, free)[2]
         step = torch.where(better[:, None], new_step, again)
     return length, shift, cost, a
 
 
 def linearised(
-    y: Tensor, length: Tensor, shift: Tensor, damping: Tensor, tau: Tensor, straight: Tensor, g: Activation
+    y: Tensor, length: Tensor, shift: Tensor, damping: Tensor, tau: Tensor, straight: Tensor, g: Activation, free: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The sum of squares of r, a, and the damped step (log λ, ζ) of (2)."""
+    """The sum of squares of r, a, and the damped step (log λ, ζ) of (2), where it is `free`."""
     t = length[:, None] * tau + shift[:, None]
     slope = g(t, 1)
     columns = torch.stack([g(t), length[:, None] * tau * slope, slope], 2)
@@ -174,8 +174,7 @@ def linearised(
     a = (gamma.transpose(1, 2) @ y)[:, 0] / size
     r = y - gamma * a[:, None]
     bent = bent - gamma @ (gamma.transpose(1, 2) @ bent) / size[:, :, None]
-    if g.degree is not None:
-        bent = bent * bent.new_tensor([0.0, 1.0])
+    bent = bent * free
     normal = (bent.transpose(1, 2) @ bent) * a.square().sum(1)[:, None, None]
     right = (bent.transpose(1, 2) @ (r @ a[:, :, None]))[:, :, 0]
     diagonal = normal.diagonal(dim1=1, dim2=2)
