@@ -4,11 +4,11 @@
     2. crossings along a line at distance R                     (crossings)
     3. the direction of each, by a gradient difference of rank one (directions)
     4. its length, shift and outer weights, by its profile      (profiles)
-    5. 2 to 4 on further lines until all neurons are known      (neurons)
+    5. 2 to 4 on further lines until all neurons are known      (lines)
     6. signs that only the linear part shows                    (hidden_signs)
     7. all parameters at once on values around 0                (values)
 
-An activation with g(t) = α± t + β± + O(e^-|t|) is affine where its neuron is saturated. Far away all neurons are but one,
+An activation with g(t) = α± t + β± + O(e^-|t|) is affine where its neuron is saturated. Far away all are but one,
 
     (1)  f(x* + d) = affine(d) + a_j g(⟨w_j, d⟩ + z),
 
@@ -20,18 +20,24 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import torch
+from torch import Tensor
 
 from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, activation
-from paramid.methods.far_field import neurons, values
+from paramid.methods.far_field import lines, values
 from paramid.methods.far_field.choice import AFFINE
 from paramid.methods.far_field.hidden_signs import Untold
-from paramid.methods.far_field.outlook import outlook
+from paramid.methods.far_field.neurons import Neurons
+from paramid.methods.far_field.outlook import Outlook, outlook
 from paramid.methods.far_field.scanning import scanned
 from paramid.methods.far_field.walking import walked
+from paramid.methods.spans.output_differences import Values
 from paramid.words.options import at_least
 from paramid.words.spec import UNKNOWN
 
 MANY, WIDE = 8.0, 2.5  # under noise: equations for each parameter, and the spread of points
+ATTEMPTS = 4  # sets of neurons that values are asked about
+SIGMOIDS = ("tanh", "logistic", "erf")
+LOUDEST = 1e-5  # beyond, crossings drown
 LEAST, EACH = 400, 8  # values that shifts are looked for on, at least and a neuron
 
 
@@ -39,7 +45,9 @@ LEAST, EACH = 400, 8  # values that shifts are looked for on, at least and a neu
 class FarLines:
     """Shallow networks of any width, activation affine far out, and several outputs, by far lines (ours)."""
 
-    radius: float | None = None  # distance of the lines from 0; default: 1e4, 1e3 under noise, less where f is not finite
+    radius: float | None = (
+        None  # distance of the lines from 0; default: 1e4, 1e3 under noise, less where f is not finite
+    )
     lines: int = 14  # lines, at most
     rows: float = 2.5  # equations for each parameter in the refinement
     spread: float = 1.5  # standard deviation of its points
@@ -56,36 +64,46 @@ class FarLines:
             return "needs one hidden layer and linear outputs"
         if spec.activation not in (*AFFINE, UNKNOWN):
             return f"needs an activation that is affine far out, which {spec.activation} is not"
+        if spec.resolution and spec.activation not in (*SIGMOIDS, UNKNOWN):
+            return f"under noise or in float32 the linear growth of {spec.activation} drowns its crossings"
+        if spec.noise > LOUDEST:
+            return f"noise {spec.noise:g} drowns crossings"
         if spec.inputs < 2:
             return "needs two inputs: on a line all neurons are near 0"
         return None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
-        """Stages 1 to 7."""
+        """Stages 1 to 7; sets of neurons that values contradict send it to further lines."""
         f, spec = oracle.query, oracle.spec
-        view = outlook(f, spec, run, self.radius)
-        tried, why = None, "lines show no neuron"
-        for number, sight in enumerate(neurons.on_lines(f, spec, view, run, self.lines), 1):
-            m = spec.widths[0] or neurons.confirmed(sight.known)
-            if not m or len(sight.known) < m:
-                why = f"{number} lines show {len(sight.known)} neurons of {m or 'none'}"
+        view, tried, why = outlook(f, spec, run, self.radius), list[Tensor](), "lines show no neuron"
+        for sight in lines.on_lines(f, spec, view, run, self.lines):
+            best = sight.best(spec.widths[0])
+            if best is None:
+                why = f"lines show {len(sight.known)} neurons of {spec.widths[0] or 'nobody knows how many'}"
                 continue
-            best = sight.known.best(m)
-            if tried is not None and torch.equal(best.w, tried.w):
+            if len(tried) == ATTEMPTS or any(torch.equal(best.w, w) for w in tried):
                 continue
-            tried = best
+            tried.append(best.w)
             yield Directions(best.w.T)
-            rows, spread = (self.rows, self.spread) if not view.noisy else (MANY, WIDE)
-            if view.noisy:
-                g = activation(sight.names[0])
-                x = self.spread * run.normal(max(LEAST, EACH * m), spec.inputs)
-                best = scanned(walked(f, best, g), x, f(x), g)
-            pairs = values.drawn(f, spec, best, view, run, rows=rows, spread=spread)
             try:
-                yield from values.ending(best, sight.names, spec, pairs, run)
+                yield from self.networks(f, spec, sight.names, best, view, run)
                 return
             except Untold:
                 raise
             except GiveUp as error:
                 why = str(error)
         raise GiveUp(why)
+
+    def networks(
+        self, f: Values, spec: Spec, names: tuple[str, ...], best: Neurons, view: Outlook, run: Run
+    ) -> Iterator[Claim]:
+        """Stages 6 and 7; under noise hyperplanes are followed to where values are."""
+        rows, spread = self.rows, self.spread
+        if view.noisy:
+            if names[0] not in SIGMOIDS:
+                raise Untold(f"noise of {view.near:.1e} drowns what {names[0]} shows far away")
+            g, x = activation(names[0]), spread * run.normal(max(LEAST, EACH * len(best)), spec.inputs)
+            best = scanned(walked(f, best, g), x, f(x), g)
+            rows, spread = max(rows, MANY), max(spread, WIDE)
+        pairs = values.drawn(f, spec, best, view, run, rows=rows, spread=spread)
+        yield from values.ending(best, names, spec, pairs, run)

@@ -2,9 +2,9 @@
 
     (1)  f(x + s u) = c_0 + c_1 s + a g(l s + z)
 
-holds to rounding for the right g and leaves 1e-3 of what bends and more for the others, but for those that an affine map
-leads to: tanh and logistic are one family, and so are ReLUs, which differ by a linear function that signs have a part in.
-So a family is chosen here, and its members are tried in turn on values.
+holds to rounding for the right g and leaves 1e-3 of what bends and more for the others, but for those that an affine
+map leads to: tanh and logistic are one family, and so are ReLUs, which differ by a linear function that signs have a
+part in. So a family is chosen here, and its members are tried in turn on values.
 """
 
 import torch
@@ -36,7 +36,9 @@ def family(f: Values, line: Line, found: torch.Tensor, view: Outlook, h: float) 
     if not len(there.x):
         raise GiveUp("no crossing of a line is that of one neuron")
     data = profiles.windows(f, there.x, there.u, there.reach, view.far)
-    left = torch.stack([rest.left / rest.bend for rest in (profiles.profiles(data, activation(n[0])) for n in FAMILIES)])
+    left = torch.stack(
+        [rest.left / rest.bend for rest in (profiles.profiles(data, activation(n[0])) for n in FAMILIES)]
+    )
     told = left.median(1).values.tolist()
     first, second = sorted(range(len(FAMILIES)), key=told.__getitem__)[:2]
     if told[first] > EXPLAINED or told[second] < CLEAR * told[first]:

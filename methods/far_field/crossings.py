@@ -1,7 +1,7 @@
 """Where a far line crosses the hyperplanes of neurons: the pieces on which f is not affine.
 
-On x(t) = p + t v with t = R tan φ, ‖p‖ = R, p ⟂ v, the hyperplanes ⟨w_k, x⟩ + b_k = 0 of m neurons are R and more apart,
-evenly in φ, and each is crossed within a few units. With values y and slopes s at the ends of a piece of length τ, by
+On x(t) = p + t v with t = R tan φ, ‖p‖ = R, p ⟂ v, hyperplanes ⟨w_k, x⟩ + b_k = 0 are crossed evenly in φ, mostly far
+from each other, and each within a few units. With values y and slopes s at the ends of a piece of length τ, by
 differences of step h, f is not affine on it where
 
     (1)  |s_1 - s_0| > ε_s   or   |y_1 - y_0 - τ (s_0 + s_1) / 2| > ε_f + τ ε_s / 100:
@@ -86,7 +86,12 @@ def bent(pieces: Tensor, limits: Limits, radius: float) -> Tensor:
     """Which pieces (1) takes for crossed; where values are not finite none is."""
     left, right = pieces.unbind(1)
     length, outputs = right[:, :1] - left[:, :1], (pieces.shape[2] - 1) // 2
-    y0, s0, y1, s1 = left[:, 1 : 1 + outputs], left[:, 1 + outputs :], right[:, 1 : 1 + outputs], right[:, 1 + outputs :]
+    y0, s0, y1, s1 = (
+        left[:, 1 : 1 + outputs],
+        left[:, 1 + outputs :],
+        right[:, 1 : 1 + outputs],
+        right[:, 1 + outputs :],
+    )
     bend, step = (s1 - s0).abs(), (y1 - y0 - length * (s0 + s1) / 2).abs()
     least = limits.least * (1 + (pieces[:, :, 0].abs().amax(1, keepdim=True) / radius).square()).sqrt()
     slope, jump = least.clamp(min=limits.slope), least.clamp(min=limits.step)

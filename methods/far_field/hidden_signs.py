@@ -1,8 +1,8 @@
 """Signs that only the linear part of f shows, from a network whose signs may all be wrong.
 
-Where g(t) = e(t) + c t with e even (`Activation.tilt`), a profile tells ±(w_k, b_k) and a_k, and turning a neuron changes
-f by a linear function and a constant. So everything else is refined without them: with Q an orthonormal basis of the
-functions 1, x_1, …, x_D on the points,
+Where g(t) = e(t) + c t with e even (`Activation.tilt`), a profile tells ±(w_k, b_k) and a_k, and turning a neuron
+changes f by a linear function and a constant. So everything else is refined without them: with Q an orthonormal basis
+of the functions 1, x_1, …, x_D on the points,
 
     (1)  r = (1 - QQᵀ)(f_θ - y),   (JᵀJ - (QᵀJ)ᵀ(QᵀJ) + λ diag) p = -Jᵀr,
 
@@ -10,8 +10,8 @@ and the slopes L (D, outputs) of what f_θ then leaves of y tell the signs,
 
     (2)  Σ_k s_k c w_k a_kᵀ = L + Σ_k c w_k a_kᵀ,
 
-D · outputs equations for m bits: by least squares and rounding where they are as many, else as a knapsack of low density
-(`linear_parts`).
+D · outputs equations for m bits: by least squares and rounding where they are as many, else as a knapsack of low
+density (`linear_parts`).
 """
 
 import math
@@ -69,7 +69,7 @@ def refined(rough: Network, x: Tensor, y: Tensor, q: Tensor) -> tuple[Network, f
 
 
 def blind(network: Network, x: Tensor, y: Tensor, q: Tensor) -> Tensor:
-    """r of (1), (rows, outputs)."""
+    """R of (1), (rows, outputs)."""
     r = network(x) - y
     r = r - q @ (q.T @ r)
     return r - q @ (q.T @ r)

@@ -17,7 +17,7 @@ from paramid import GiveUp, Run, Spec
 from paramid.methods.spans.output_differences import Values
 
 BINOMIAL = (1.0, -6.0, 15.0, -20.0, 15.0, -6.0, 1.0)
-STEP = 1e-3
+STEP = 1e-4
 PROBES, AROUND = 32, 3.0  # points that tell the size of f, and their spread
 RADII = (3e4, 1e4, 3e3, 1e3, 300.0, 100.0, 30.0)
 SINGLE_RADII = (1e3, 300.0, 100.0)  # float32 rounds inputs of 1000 to 1e-4
@@ -28,13 +28,13 @@ FINITE = 0.9  # of the values far out
 
 @dataclass(frozen=True)
 class Outlook:
-    """The radius of lines, the size of f around 0, the deviation of a value by rounding or noise, and where it varies."""
+    """What is known before lines are looked at."""
 
-    radius: float
-    size: float
-    near: float
-    far: float
-    uneven: bool = False
+    radius: float  # of lines
+    size: float  # of f around 0
+    near: float  # deviation of a value around 0, by rounding or noise
+    far: float  # and at the radius
+    uneven: bool = False  # whether rounding differs much from point to point
 
     @property
     def noisy(self) -> bool:
@@ -50,8 +50,9 @@ def outlook(f: Values, spec: Spec, run: Run, radius: float | None) -> Outlook:
         raise GiveUp("f has no finite values around 0, or is constant there")
     x, u = run.normal(PROBES, spec.inputs), run.sphere(PROBES, spec.inputs)
     around = rounding(f, 1.5 * x, u)
-    near = max(spec.noise, float(around.square().mean().sqrt()))
-    uneven = float(around.amax()) > UNEVEN * max(spec.noise, float(around.median()))
+    middle = float(around.median())
+    uneven = float(around.amax()) > UNEVEN * max(spec.noise, middle) > 0
+    near = max(spec.noise, middle if uneven else float(around.square().mean().sqrt()))
     outward = run.sphere(PROBES, spec.inputs)
     radii = (radius,) if radius is not None else SINGLE_RADII if spec.resolution else RADII
     for r in radii:

@@ -54,8 +54,8 @@ class Window:
 class Profiles:
     """l, z and a of (1), and what (1) leaves against what bends, root mean squares."""
 
-    l: Tensor
-    z: Tensor
+    length: Tensor
+    shift: Tensor
     a: Tensor  # (k, outputs)
     left: Tensor
     bend: Tensor
@@ -120,14 +120,18 @@ def profiles(data: Window, g: Activation, held: float | None = None) -> Profiles
     free = tau.new_tensor([float(g.degree is None and held is None), 1.0])
     length, shift, cost, a = descended(y.repeat(STARTS, 1, 1), starts[:, 0], starts[:, 1], tau, straight, g, free)
     best = cost.view(STARTS, count).argmin(0) * count + torch.arange(count, device=y.device)
-    l, root = length[best] / data.half, math.sqrt(data.y[0].numel()) if count else 1.0
-    z = shift[best] - l * data.centre
-    return Profiles(l, z, a[best] * scale[:, None], cost[best].sqrt() * scale / root, scale / root)
+    found, root = length[best] / data.half, math.sqrt(data.y[0].numel())
+    middle = shift[best] - found * data.centre
+    return Profiles(found, middle, a[best] * scale[:, None], cost[best].sqrt() * scale / root, scale / root)
 
 
 def started(y: Tensor, tau: Tensor, straight: Tensor, g: Activation, held: float | None) -> Tensor:
     """The best nodes (λ, ζ) of the grid, (k, starts, 2)."""
-    lengths = [held or 1.0] if held or g.degree is not None else [LEAST * (MOST / LEAST) ** (i / (LENGTHS - 1)) for i in range(LENGTHS)]
+    lengths = (
+        [held or 1.0]
+        if held or g.degree is not None
+        else [LEAST * (MOST / LEAST) ** (i / (LENGTHS - 1)) for i in range(LENGTHS)]
+    )
     sides = (1.0, -1.0) if g.symmetry is None and g.tilt is None else (1.0,)
     places = [1.6 * i / (SHIFTS - 1) - 0.8 for i in range(SHIFTS)]
     nodes = tau.new_tensor([(side * size, place * size) for side in sides for size in lengths for place in places])
@@ -162,7 +166,14 @@ def descended(
 
 
 def linearised(
-    y: Tensor, length: Tensor, shift: Tensor, damping: Tensor, tau: Tensor, straight: Tensor, g: Activation, free: Tensor
+    y: Tensor,
+    length: Tensor,
+    shift: Tensor,
+    damping: Tensor,
+    tau: Tensor,
+    straight: Tensor,
+    g: Activation,
+    free: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The sum of squares of r, a, and the damped step (log λ, ζ) of (2), where it is `free`."""
     t = length[:, None] * tau + shift[:, None]

@@ -70,7 +70,9 @@ def centres(found: Neurons, spread: float, rows: int) -> Tensor:
 
 def network(found: Neurons, name: str, pairs: Pairs) -> Network:
     """The rough network, with the output bias that values leave."""
-    rough = Network((found.w.T.contiguous(), found.a), (found.b, found.a.new_zeros(found.a.shape[1])), (name, "identity"))
+    rough = Network(
+        (found.w.T.contiguous(), found.a), (found.b, found.a.new_zeros(found.a.shape[1])), (name, "identity")
+    )
     return rough.with_layers(rough.weights, (found.b, (pairs.y - rough(pairs.x)).mean(0)))
 
 
@@ -102,7 +104,10 @@ def settled(rough: Network, spec: Spec, pairs: Pairs, run: Run) -> Network:
     if not error < CLOSE:
         raise GiveUp(f"noise leaves parameters uncertain by {error:.1e}")
     claim = pins.pinned(found.network, spec)
-    left, most = layered_refinement.misfit(claim, pairs.fresh, pairs.check), WITHIN * layered_refinement.AT_FLOOR * found.floor
+    left, most = (
+        layered_refinement.misfit(claim, pairs.fresh, pairs.check),
+        WITHIN * layered_refinement.AT_FLOOR * found.floor,
+    )
     if not (isfinite(left) and left <= most):
         raise GiveUp(f"fresh values leave {left:.1e}, noise and rounding explain {most:.1e}")
     return replace(claim, stats={"residual": left, "error_bound": error, "factors": found.factors})

@@ -40,8 +40,8 @@ def walked(f: Values, found: Neurons, g: Activation) -> Neurons:
     u = u / u.norm(dim=1, keepdim=True)
     data = profiles.window(f, x, u, torch.zeros_like(length), REACH / length, FINAL)
     told = profiles.profiles(data, g)
-    w = told.l[:, None] * u
-    return Neurons(w, told.z - (w * x).sum(1), told.a, x, told.left / told.bend, found.seen, found.missed)
+    w = told.length[:, None] * u
+    return Neurons(w, told.shift - (w * x).sum(1), told.a, x, told.left / told.bend, found.seen, found.missed)
 
 
 def tilts(f: Values, x: Tensor, u: Tensor, e: Tensor, far: Tensor, length: Tensor, a: Tensor, g: Activation) -> Tensor:
@@ -69,4 +69,4 @@ def offsets(f: Values, x: Tensor, u: Tensor, length: Tensor, a: Tensor, g: Activ
     """Where along u a crossing of known length is, and how large its outer weights are against a."""
     data = profiles.window(f, x, u, torch.zeros_like(length), REACH / length, LOOK)
     told = profiles.profiles(data, g, held=REACH)
-    return -told.z / told.l, (told.a * a).sum(1) / a.square().sum(1)
+    return -told.shift / told.length, (told.a * a).sum(1) / a.square().sum(1)
