@@ -27,6 +27,7 @@ from paramid.words.network import normalise
 from paramid.words.neuron_distances import CLOSE
 
 FRESH = 100  # points that had no part in the fit
+STEP = 1e-3  # wide enough for values that are rounded coarsely to change
 WITHIN = 2.0  # times what is believed in the fit: fresh points are not fitted
 APART = 2.0  # spreads: neurons whose foot is farther from 0 have points of their own
 TINY = torch.finfo(torch.float64).tiny
@@ -50,7 +51,8 @@ def drawn(f: Values, spec: Spec, found: Neurons, view: Outlook, run: Run, *, row
     x = spread * run.normal(most, spec.inputs) + centres(found, spread, most)
     noise = view.near
     if view.uneven:
-        sigma = rounding(f, x, run.sphere(most, spec.inputs)).nan_to_num(torch.inf)
+        sigma = rounding(f, x, run.sphere(most, spec.inputs), STEP)
+        sigma = torch.where(sigma > 0, sigma, torch.inf)  # values that do not change at all are coarse
         even = sigma.argsort()[: count + FRESH].sort().values
         x, noise = x[even], max(spec.noise, float(sigma[even].square().mean().sqrt()))
     y = f(x)
