@@ -20,11 +20,12 @@ import torch
 from torch import Tensor
 
 from paramid import Activation, GiveUp, Network, Run, activation
+from paramid.limits import information
 from paramid.methods.refinement import layered_refinement
 from paramid.methods.spans import linear_parts
 
 STEPS, ENDED = 40, 1.0 + 1e-2  # gains below are the end
-FREE = 1e-12  # of the diagonal: what (1) does not see, such as lengths of ReLUs, stays where it is
+DAMPED = 1e-13  # λ where the uncertainty is told: rounding may leave no factor
 DOUBTED = 0.2  # of ±1, by which a sign of (2) may be off
 LOOSE = 3.0  # times what a draw of noise makes of (2): it holds to so much
 BELIEVED = 5.0  # times what noise and rounding explain
@@ -48,13 +49,14 @@ def refined(rough: Network, x: Tensor, y: Tensor, q: Tensor) -> tuple[Network, f
     now, damping = rough, 0.0
     r = blind(now, x, y, q)
     for _ in range(STEPS):
-        normal = normal_matrix(now, x, q)
+        normal, fixed = normal_matrix(now, x, q)
         gradient = layered_refinement.slope(now, x, now(x) - r)
         new, left = now, r
         while damping < 1e3:
             factor = layered_refinement.factored(normal, damping)
             if factor is not None:
-                new = layered_refinement.moved(now, torch.cholesky_solve(-gradient[:, None], factor)[:, 0])
+                p = torch.cholesky_solve(-gradient[:, None], factor)[:, 0]
+                new = layered_refinement.moved(now, p - fixed @ (fixed.T @ p))
                 left = blind(new, x, y, q)
                 if float(left.norm()) < float(r.norm()):
                     break
@@ -75,16 +77,15 @@ def blind(network: Network, x: Tensor, y: Tensor, q: Tensor) -> Tensor:
     return r - q @ (q.T @ r)
 
 
-def normal_matrix(network: Network, x: Tensor, q: Tensor) -> Tensor:
-    """The matrix of (1) without λ."""
-    normal = layered_refinement.normal_matrix(network, x)
-    kept = FREE * normal.diagonal()
-    fed, delta = layered_refinement.parts(network, x)
+def normal_matrix(network: Network, x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
+    """The matrix of (1) without λ, and the directions that it does not see: the output bias, lengths of ReLUs."""
+    normal = information.normal_matrix(network, x)
+    fed, delta = information.parts(network, x)
     for output in range(delta[0].shape[1]):
         seen = torch.cat([linear(q, y, d[:, output]) for y, d in zip(fed, delta, strict=True)], 1)
         normal = normal - seen.T @ seen
-    normal.diagonal().add_(kept)
-    return normal
+    fixed = information.still(network, ("norms", "outer"))
+    return information.moving(normal, fixed)[0], fixed
 
 
 def linear(q: Tensor, fed: Tensor, delta: Tensor) -> Tensor:
@@ -95,15 +96,13 @@ def linear(q: Tensor, fed: Tensor, delta: Tensor) -> Tensor:
 def uncertainty(found: Network, x: Tensor, q: Tensor, g: Activation, noise: float, run: Run) -> float:
     """What noise of the values makes of an equation (2) for the true signs."""
     assert g.tilt is not None
-    factor = layered_refinement.factored(normal_matrix(found, x, q), 0.0)
-    if factor is None:
-        factor = layered_refinement.factored(normal_matrix(found, x, q), 1e-8)
-    if factor is None:
+    normal, fixed = normal_matrix(found, x, q)
+    if (factor := layered_refinement.factored(normal, DAMPED)) is None:
         return math.inf
     drawn = noise * run.normal(len(x), found.outputs)
     drawn = drawn - q @ (q.T @ drawn)
     p = torch.cholesky_solve(layered_refinement.slope(found, x, found(x) + drawn)[:, None], factor)[:, 0]
-    moved = layered_refinement.moved(found, p)
+    moved = layered_refinement.moved(found, p - fixed @ (fixed.T @ p))
     off = [torch.einsum("dm,mo->dom", n.weights[0], n.weights[1]).flatten(0, 1) for n in (found, moved)]
     return LOOSE * (g.tilt * float((off[1] - off[0]).norm(dim=1).max()) + noise)
 

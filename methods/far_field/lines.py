@@ -107,12 +107,13 @@ def measured(f: Values, there: Switches, g: Activation, view: Outlook) -> Neuron
     """The neurons of crossings that a single one explains."""
     data = profiles.windows(f, there.x, there.u, there.reach, view.far)
     told = profiles.profiles(data, g)
-    w = told.length[:, None] * there.u
-    b = told.shift - (w * there.x).sum(1)
     at = there.x - (told.shift / told.length)[:, None] * there.u
+    size = told.length.abs() if g.degree is not None else torch.ones_like(told.length)
+    w, a = (told.length / size)[:, None] * there.u, told.a * size[:, None]
+    b = told.shift / size - (w * there.x).sum(1)
     fits = told.left < FITS * told.bend + DROWNED * view.far
     left = told.left / told.bend
-    return Neurons(w, b, told.a, at, left, torch.ones_like(b), torch.zeros_like(b)).take(fits.nonzero()[:, 0])
+    return Neurons(w, b, a, at, left, torch.ones_like(b), torch.zeros_like(b)).take(fits.nonzero()[:, 0])
 
 
 def limits(view: Outlook, lowered: float, slope: float = 2e-6, step: float = 1e-4) -> Limits:

@@ -63,9 +63,9 @@ def outlook(f: Values, spec: Spec, run: Run, radius: float | None) -> Outlook:
     raise GiveUp("f has no finite values far away from 0")
 
 
-def rounding(f: Values, x: Tensor, u: Tensor, h: float = STEP) -> Tensor:
+def rounding(f: Values, x: Tensor, u: Tensor) -> Tensor:
     """σ of (1) at every row, along unit rows `u`, (rows,)."""
     weights = torch.tensor(BINOMIAL, dtype=x.dtype, device=x.device)
-    steps = h * torch.arange(7, dtype=x.dtype, device=x.device)
+    steps = STEP * torch.arange(7, dtype=x.dtype, device=x.device)
     y = f((x[:, None] + steps[:, None] * u[:, None]).flatten(0, 1)).view(len(x), 7, -1)
     return (weights[:, None] * y).sum(1).square().mean(1).sqrt() / math.sqrt(924)

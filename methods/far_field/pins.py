@@ -1,11 +1,11 @@
 """A network as its spec has it: outer weights 1, columns of length 1, no output bias, wherever these are pinned.
 
-What was found free meets the pins up to signs and, of homogeneous activations, lengths,
+What lines show meets the pins up to signs and, of homogeneous activations, lengths,
 
     (1)  a g(z) = -a g(-z)   (odd),   a g(z) = a - a g(-z)   (complement),   a g(z) = a λ⁻¹ g(λz)   (degree 1),
 
-and to what it is known to. It is put there; whether values still agree is looked at afterwards, so that a function that
-does not meet the pins is given up.
+and to what it is known to. It is put there before it is refined; a function that does not meet the pins
+leaves too much.
 """
 
 import torch

@@ -2,8 +2,8 @@
 
 A network whose b are off by R times the error of a direction, 1e-5 to 1e-2, is refined by `layered_refinement` on N
 points of 1.5 N(0, I), 2.5 equations for each parameter. Neurons that do nothing there have points of their own, around
-the foot -b w / ‖w‖² of their hyperplanes. Where rounding is uneven, as that of log-odds, points are drawn twice and the
-half that is rounded less is taken.
+the foot -b w / ‖w‖² of their hyperplanes. Where rounding is uneven, twice as many are drawn and those of the smaller
+values taken: log-odds of probabilities near 0 and 1 are coarse, as coarse as e^|f|.
 
 A network is claimed where what is left is what rounding and noise explain, there and on fresh points.
 """
@@ -16,21 +16,17 @@ import torch
 from torch import Tensor
 
 from paramid import GiveUp, Network, Run, Spec, activation
+from paramid.limits.information import free_of
 from paramid.methods.far_field import hidden_signs, pins
 from paramid.methods.far_field.neurons import Neurons
-from paramid.methods.far_field.outlook import Outlook, rounding
+from paramid.methods.far_field.outlook import Outlook
 from paramid.methods.refinement import layered_acceptance, layered_refinement
-from paramid.methods.refinement.layered_refinement import Fit
 from paramid.methods.spans import linear_parts
 from paramid.methods.spans.output_differences import Values
-from paramid.words.network import normalise
-from paramid.words.neuron_distances import CLOSE
 
 FRESH = 100  # points that had no part in the fit
-STEP = 1e-3  # wide enough for values that are rounded coarsely to change
 WITHIN = 2.0  # times what is believed in the fit: fresh points are not fitted
 APART = 2.0  # spreads: neurons whose foot is farther from 0 have points of their own
-TINY = torch.finfo(torch.float64).tiny
 
 
 @dataclass(frozen=True)
@@ -49,14 +45,10 @@ def drawn(f: Values, spec: Spec, found: Neurons, view: Outlook, run: Run, *, row
     count = layered_acceptance.count(replace(spec, widths=(len(found),)), rows)
     most = (count + FRESH) * (2 if view.uneven else 1)
     x = spread * run.normal(most, spec.inputs) + centres(found, spread, most)
-    noise = view.near
-    if view.uneven:
-        sigma = rounding(f, x, run.sphere(most, spec.inputs), STEP)
-        sigma = torch.where(sigma > 0, sigma, torch.inf)  # values that do not change at all are coarse
-        even = sigma.argsort()[: count + FRESH].sort().values
-        x, noise = x[even], max(spec.noise, float(sigma[even].square().mean().sqrt()))
     y = f(x)
-    return Pairs(x[:count], y[:count], x[count:], y[count:], noise)
+    kept = y.abs().amax(1).argsort()[: count + FRESH].sort().values
+    x, y = x[kept], y[kept]
+    return Pairs(x[:count], y[:count], x[count:], y[count:], view.near)
 
 
 def centres(found: Neurons, spread: float, rows: int) -> Tensor:
@@ -88,7 +80,7 @@ def ending(found: Neurons, names: tuple[str, ...], spec: Spec, pairs: Pairs, run
                 rough = hidden_signs.upright(rough, pairs.x, pairs.y, pairs.noise, run)
             if len(names) == 1:
                 yield rough
-            yield settled(rough, spec, pairs, run)
+            yield settled(rough, spec, pairs)
         except GiveUp as error:
             failed = error
         else:
@@ -97,31 +89,15 @@ def ending(found: Neurons, names: tuple[str, ...], spec: Spec, pairs: Pairs, run
     raise failed
 
 
-def settled(rough: Network, spec: Spec, pairs: Pairs, run: Run) -> Network:
+def settled(rough: Network, spec: Spec, pairs: Pairs) -> Network:
     """The network to rounding, as it is pinned; given up where more is left."""
-    found = layered_refinement.fit(rough, pairs.x, pairs.y, noise=pairs.noise)
-    if not found.believed:
-        raise GiveUp(f"the residual stays at {found.rms:.1e}, noise and rounding explain {found.floor:.1e}")
-    error = uncertainty(found, pairs, run)
-    if not error < CLOSE:
-        raise GiveUp(f"noise leaves parameters uncertain by {error:.1e}")
-    claim = pins.pinned(found.network, spec)
-    left, most = (
-        layered_refinement.misfit(claim, pairs.fresh, pairs.check),
-        WITHIN * layered_refinement.AT_FLOOR * found.floor,
-    )
+    start, free = pins.pinned(rough, spec), free_of(spec)
+    rounded = 16 * layered_refinement.UNIT * float(pairs.y.square().mean().sqrt())
+    noise = pairs.noise if pairs.noise > rounded else 0.0
+    found = layered_refinement.fit(start, pairs.x, pairs.y, noise=noise, free=free)
+    claim = layered_acceptance.believed(found, pairs.x, spec)
+    left = layered_refinement.misfit(claim, pairs.fresh, pairs.check)
+    most = WITHIN * layered_refinement.AT_FLOOR * found.floor
     if not (isfinite(left) and left <= most):
         raise GiveUp(f"fresh values leave {left:.1e}, noise and rounding explain {most:.1e}")
-    return replace(claim, stats={"residual": left, "error_bound": error, "factors": found.factors})
-
-
-def uncertainty(found: Fit, pairs: Pairs, run: Run) -> float:
-    """`layered_refinement.uncertainty`, of networks whose lengths are free as they are at unit length."""
-    if activation(found.network.activations[0]).degree is None or found.factor is None:
-        return layered_refinement.uncertainty(found, pairs.x, pairs.y, run)
-    noise = max(found.floor, found.rms) * run.normal(*pairs.y.shape)
-    slope = layered_refinement.slope(found.network, pairs.x, found.network(pairs.x) + noise)
-    p = torch.cholesky_solve(-slope[:, None], found.factor)[:, 0]
-    now, then = normalise(found.network), normalise(layered_refinement.moved(found.network, p))
-    parts = zip((*now.weights, *now.biases), (*then.weights, *then.biases), strict=True)
-    return 2 * max(float((a - b).abs().max()) for a, b in parts)
+    return replace(claim, stats={**claim.stats, "residual": left})
