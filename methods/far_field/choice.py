@@ -32,7 +32,7 @@ CLEAR, EXPLAINED = 10.0, 1e-4  # the next best leaves so much more, and the best
 
 def family(f: Values, line: Line, found: torch.Tensor, view: Outlook, h: float) -> tuple[str, ...]:
     """The activations of which one explains the crossings (k, 2) of a line."""
-    there = directions.switches(f, line, found[:: max(1, len(found) // MOST)], h=h, noise=view.far)
+    there = directions.switches(f, line, found[:: max(1, len(found) // MOST)], h=h, noise=view.far, unit=view.unit)
     if not len(there.x):
         raise GiveUp("no crossing of a line is that of one neuron")
     data = profiles.windows(f, there.x, there.u, there.reach, view.far)

@@ -33,7 +33,9 @@ class Switches:
     reach: Tensor  # (k,)
 
 
-def switches(f: Values, line: Line, found: Tensor, *, h: float, noise: float, smooth: bool = True) -> Switches:
+def switches(
+    f: Values, line: Line, found: Tensor, *, h: float, noise: float, unit: float, smooth: bool = True
+) -> Switches:
     """The crossings (k, 2) in which (1) has rank one; those that are longer than the line's radius are left out."""
     found = found[found[:, 1] - found[:, 0] < line.radius]
     if not len(found):
@@ -50,7 +52,8 @@ def switches(f: Values, line: Line, found: Tensor, *, h: float, noise: float, sm
     u, s, _ = torch.linalg.svd(differences, full_matrices=False)
     drowned = 2 * SPREAD * noise / h * (math.sqrt(d) + math.sqrt(differences.shape[2]))
     second = s[:, 1] if s.shape[1] > 1 else torch.zeros_like(s[:, 0])
-    pure = (second < PURE * s[:, 0] + drowned) & (drowned < IMPURE * s[:, 0])
+    placed = 2 * SPREAD * unit * x[:, 1].norm(dim=1) / h
+    pure = (second < (PURE + placed) * s[:, 0] + drowned) & (placed < IMPURE) & (drowned < IMPURE * s[:, 0])
     u = u[pure, :, 0]
     return Switches(x[pure, 1], u, width[pure] * (u @ line.direction).abs())
 

@@ -33,6 +33,7 @@ PATIENT, LOWERED = 2, 0.1  # lines before what counts as bent is lowered, and by
 SILENT = 5  # lines without a new neuron are the end
 ALIKE, ROUGHLY = 1e-3, 5e-2  # angle below which two neurons seen are one, and under noise
 DRIFT = 4.0  # deviations of a direction, at half of the slope of tanh: what noise makes of t
+PLACED = 10.0  # times the rounding of inputs
 FITS, DROWNED = 1e-5, 6.0  # what a profile may leave: of what bends, and times the noise
 
 
@@ -89,7 +90,7 @@ def looked(f: Values, line: Line, found: Tensor, known: Neurons, g: Activation, 
     """`known` with what the crossings (k, 2) of a line say: those of known neurons, and new ones."""
     drift = DRIFT * line.radius * SPREAD * view.far / (h * known.a.norm(dim=1))
     known, fresh = expected(known, line, found, drift)
-    there = directions.switches(f, line, fresh, h=h, noise=view.far, smooth=g.smooth)
+    there = directions.switches(f, line, fresh, h=h, noise=view.far, unit=view.unit, smooth=g.smooth)
     return merged(known, measured(f, there, g, view), ROUGHLY if view.noisy else ALIKE) if len(there.x) else known
 
 
@@ -111,7 +112,8 @@ def measured(f: Values, there: Switches, g: Activation, view: Outlook) -> Neuron
     size = told.length.abs() if g.degree is not None else torch.ones_like(told.length)
     w, a = (told.length / size)[:, None] * there.u, told.a * size[:, None]
     b = told.shift / size - (w * there.x).sum(1)
-    fits = told.left < FITS * told.bend + DROWNED * view.far
+    placed = PLACED * view.unit * there.x.norm(dim=1) * told.length.abs()
+    fits = told.left < (FITS + placed) * told.bend + DROWNED * view.far
     left = told.left / told.bend
     return Neurons(w, b, a, at, left, torch.ones_like(b), torch.zeros_like(b)).take(fits.nonzero()[:, 0])
 

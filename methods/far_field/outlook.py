@@ -23,6 +23,7 @@ RADII = (3e4, 1e4, 3e3, 1e3, 300.0, 100.0, 30.0)
 SINGLE_RADII = (1e3, 300.0, 100.0)  # float32 rounds inputs of 1000 to 1e-4
 UNEVEN = 30.0  # times the median: rounding is not the same everywhere
 NOISY = 1e-10  # of the size of f
+UNITS = {"float64": 2.0**-53, "float32": 2.0**-24}
 FINITE = 0.9  # of the values far out
 
 
@@ -35,6 +36,7 @@ class Outlook:
     near: float  # deviation of a value around 0, by rounding or noise
     far: float  # and at the radius
     uneven: bool = False  # whether rounding differs much from point to point
+    unit: float = 2.0**-53  # by which inputs are rounded, relatively
 
     @property
     def noisy(self) -> bool:
@@ -59,7 +61,7 @@ def outlook(f: Values, spec: Spec, run: Run, radius: float | None) -> Outlook:
         left = rounding(f, r * outward, u)
         finite = left[left.isfinite()]
         if len(finite) >= FINITE * PROBES:
-            return Outlook(r, size, near, max(near, float(finite.median())), uneven)
+            return Outlook(r, size, near, max(near, float(finite.median())), uneven, UNITS[spec.precision])
     raise GiveUp("f has no finite values far away from 0")
 
 
