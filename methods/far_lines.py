@@ -35,7 +35,7 @@ from paramid.words.options import at_least
 from paramid.words.spec import UNKNOWN
 
 MANY, WIDE = 8.0, 2.5  # under noise: equations for each parameter, and the spread of points
-ATTEMPTS = 4  # sets of neurons that values are asked about
+ATTEMPTS = 6  # sets of neurons that values are asked about
 SIGMOIDS = ("tanh", "logistic", "erf")
 LOUDEST = 1e-5  # beyond, crossings drown
 LEAST, EACH = 400, 8  # values that shifts are looked for on, at least and a neuron
@@ -54,6 +54,7 @@ class FarLines:
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
+    finds_activation: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         at_least(self, radius=10, lines=1, rows=1, spread=0.1)

@@ -43,10 +43,11 @@ class Sight:
 
     names: tuple[str, ...]
     known: Neurons
+    news: bool  # of the last line
 
     def best(self, told: int | None) -> Neurons | None:
-        """As many as were told, or all that lines agree on; None where there are fewer."""
-        width = confirmed(self.known) if told is None else told
+        """As many as were told, or all that lines agree on once a line shows no other; None where there are fewer."""
+        width = told or (0 if self.news else confirmed(self.known))
         return self.known.best(width) if 0 < width <= len(self.known) else None
 
 
@@ -59,7 +60,7 @@ def on_lines(f: Values, spec: Spec, view: Outlook, run: Run, most: int) -> Itera
         line, found = crossed(f, spec, view, limits(view, lowered), cells(width or max(GUESS, 2 * len(known))), run)
         names, before = names or choice.family(f, line, found, view, h), len(known)
         known = looked(f, line, found, known, activation(names[0]), view, h)
-        yield Sight(names, known)
+        yield Sight(names, known, len(known) > before)
         news = number if len(known) > before else news
         if number - news >= (SILENT if len(known) else PATIENT):
             return
