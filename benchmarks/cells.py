@@ -70,6 +70,7 @@ MORE = [
     "cryptanalytic:signs=wiggle | relu:D=10,widths=4",
     "cryptanalytic | relu:D=10,widths=5-5",
     "boundary-bends | relu:D=10,widths=5,decisions=true",
+    "far-lines | shallow:D=10,m=60,activation=softplus,outer=free",
 ]
 CELLS = FEW + MORE
 SEEDS, WORKERS = 2, 2

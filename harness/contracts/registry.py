@@ -34,6 +34,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "kinks": "paramid.methods.kinks:Kinks",
         "cryptanalytic": "paramid.methods.cryptanalytic:Cryptanalytic",
         "boundary-bends": "paramid.methods.boundary_bends:BoundaryBends",
+        "far-lines": "paramid.methods.far_lines:FarLines",
         "peel": "paramid.methods.peel:Peel",
         "entangled": "paramid.methods.entangled:Entangled",
         "entangled-gauge": "paramid.methods.entangled_gauge:EntangledGauge",
