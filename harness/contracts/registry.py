@@ -68,6 +68,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "pyramid": "paramid.tasks.pyramid:Pyramid",
         "quadratic": "paramid.tasks.quadratic:Quadratic",
         "hierarchy": "paramid.tasks.hierarchy:Hierarchy",
+        "trained": "paramid.tasks.trained:TrainedNetwork",
     },
 }
 CONTROLS = ("truth", "random")

@@ -42,12 +42,14 @@ class Spec:
     noise: float = 0.0  # standard deviation added to every value
     precision: str = "float64"  # "float32": every value is rounded to it
     within: float | None = None  # where given, every coordinate of a sample is conditioned on ±within
+    link: str = "identity"  # "log-odds": values are logarithms of ratios of probabilities, with the rounding of these
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "outer": ("ones", "unit", "free"),
         "norms": ("unit", "free"),
         "output_bias": ("zero", "free"),
         "precision": ("float64", "float32"),
+        "link": ("identity", "log-odds"),
     }
 
     def __post_init__(self) -> None:
