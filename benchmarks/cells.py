@@ -70,6 +70,7 @@ MORE = [
     "cryptanalytic:signs=wiggle | relu:D=10,widths=4",
     "cryptanalytic | relu:D=10,widths=5-5",
     "boundary-bends | relu:D=10,widths=5,decisions=true",
+    "sphere-lm | trained:widths=10,steps=1000",
 ]
 CELLS = FEW + MORE
 SEEDS, WORKERS = 2, 2
