@@ -23,6 +23,7 @@ from typing import ClassVar, cast
 import torch
 
 from paramid.contracts.task import Task
+from paramid.judging.aligned_networks import in_words_of
 from paramid.judging.metrics import EXACT, Metrics
 from paramid.judging.spans_and_directions import span_of_squares
 from paramid.tasks.pyramid import entangled
@@ -34,9 +35,7 @@ from paramid.words.activations import activation as named
 from paramid.words.claims import Claim, Directions, EntangledWeights, Subspace
 from paramid.words.network import Network, Teacher, normalise
 from paramid.words.options import among, at_least
-from paramid.words.spec import Access, Spec
-
-UNKNOWN = "unknown"
+from paramid.words.spec import UNKNOWN, Access, Spec
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 TARGETS, TRAINERS = ("scaled", "raw", "classes"), ("torch", "sklearn")
@@ -153,7 +152,7 @@ class TrainedNetwork(Task):
         if not (isinstance(claim, Network) and self.piecewise):
             return super().judge(claim, teacher)
         truth = cast("Trained", teacher)
-        return self.headed(score_felt(plain(truth), truth.known, claim, CLOSE[self.dtype]))
+        return self.headed(score_felt(plain(truth), truth.known, in_words_of(truth, claim), CLOSE[self.dtype]))
 
 
 @lru_cache(REMEMBERED)

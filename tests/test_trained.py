@@ -1,6 +1,7 @@
 """Trained networks: what training leaves is the seed's, is seen as it was trained, and is judged by what is felt."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -149,6 +150,16 @@ def test_what_is_not_told_is_not_in_the_spec() -> None:
     spec = task(f"{QUICK},known=false,known_activation=false").spec
     assert spec.widths == (None,)
     assert spec.activations == ("unknown", "identity")
+
+
+@pytest.mark.parametrize(("name", "same"), [("tanh", 1.0), ("relu", 0.0)])
+def test_where_it_is_not_told_another_family_is_judged_too(name: str, same: float) -> None:
+    family = task(f"{QUICK},activation={name},known_activation=false")
+    teacher = family.draw(0)
+    claim = replace(plain(teacher), activations=("leaky-relu" if name == "relu" else "logistic", "identity"))
+    halved = claim.with_layers((claim.weights[0] * 2, claim.weights[1] * 2), (claim.biases[0] * 2, claim.biases[1]))
+    lifted = halved.with_layers(halved.weights, (halved.biases[0], halved.biases[1] - claim.weights[1].sum(0)))
+    assert family.judge(lifted, teacher)["exact"] == same
 
 
 REFUSED = [
