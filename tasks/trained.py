@@ -4,7 +4,7 @@
 
 trained when it is drawn, from a start and batches that the seed gives (`training.by_torch`, `training.by_sklearn`), on
 standardised inputs (`training.data`). Classifiers are seen as log-odds of their probabilities, and a network of float32
-computes in float32 (`training.teachers`).
+computes in float32 (`plain_networks`).
 
 What an oracle can see: every parameter, up to order and to the symmetries of g; of neurons with g(cz) = c g(z) no
 length, and nothing of what the values do not feel (as in the task `relu`). Training makes what a drawn network seldom
@@ -18,33 +18,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, cast
+from typing import ClassVar
 
 import torch
 
-from paramid.contracts.task import Task
-from paramid.judging.aligned_networks import in_words_of
-from paramid.judging.metrics import EXACT, Metrics
-from paramid.judging.spans_and_directions import span_of_squares
-from paramid.tasks.pyramid import entangled
-from paramid.tasks.relu import score_felt
+from paramid.tasks.plain_networks import PlainNetworks, Seen, differences
 from paramid.tasks.training import by_sklearn, by_torch, data
-from paramid.tasks.training.teachers import Trained, differences, plain
 from paramid.words import random_streams
 from paramid.words.activations import activation as named
-from paramid.words.claims import Claim, Directions, EntangledWeights, Subspace
-from paramid.words.network import Network, Teacher, normalise
 from paramid.words.options import among, at_least
 from paramid.words.spec import UNKNOWN, Access, Spec
 
 DTYPES = {"float64": torch.float64, "float32": torch.float32}
 TARGETS, TRAINERS = ("scaled", "raw", "classes"), ("torch", "sklearn")
-CLOSE = {"float64": EXACT, "float32": 1e-4}  # values that are the function's own
 MOST_STEPS, REMEMBERED = 100_000, 16
 
 
 @dataclass(frozen=True)
-class TrainedNetwork(Task):
+class TrainedNetwork(PlainNetworks):
     """Networks trained on data: by torch or scikit-learn, to numbers or classes, in float64 or float32."""
 
     data: str = "friedman"  # friedman is made, and has 10 inputs; diabetes 10, wine 13, cancer 30, digits 64
@@ -119,44 +110,17 @@ class TrainedNetwork(Task):
         )
 
     @property
-    def piecewise(self) -> bool:
-        """Whether neurons have no length of their own, so that what is felt is all there is."""
-        return named(self.activation).degree == 1
+    def hidden(self) -> tuple[str, ...]:
+        """The activations of the hidden layers."""
+        return (self.activation,) * len(self.widths)
 
-    @property
-    def kinds(self) -> tuple[type[Claim], ...]:
-        """The claims that have a truth here: directions are the first layer's."""
-        if not named(self.activation).smooth or self.piecewise:
-            return Network, Directions
-        return (Network, Directions, Subspace) if len(self.widths) == 1 else (Network, EntangledWeights, Subspace)
-
-    def draw(self, seed: int) -> Trained:
+    def draw(self, seed: int) -> Seen:
         """The network of that seed; training is not repeated where this process has just done it."""
         return trained(self, seed)
 
-    def truth(self, teacher: Teacher, kind: type[Claim]) -> Claim:
-        """The network, its entangled weights at 0, the span of their squares, or its first layer's columns."""
-        network = plain(cast("Network", teacher))
-        if kind is Directions:
-            w = normalise(network).weights[0]
-            return Directions(w / w.norm(dim=0).clamp(min=torch.finfo(w.dtype).tiny))
-        if kind is EntangledWeights:
-            return entangled(network)
-        if kind is Subspace:
-            deep = len(self.widths) > 1
-            return Subspace(span_of_squares(entangled(network).columns if deep else network.weights[0]))
-        return network
-
-    def judge(self, claim: Claim, teacher: Teacher) -> Metrics:
-        """Networks of piecewise linear activations by what is felt of them; the rest as everywhere."""
-        if not (isinstance(claim, Network) and self.piecewise):
-            return super().judge(claim, teacher)
-        truth = cast("Trained", teacher)
-        return self.headed(score_felt(plain(truth), truth.known, in_words_of(truth, claim), CLOSE[self.dtype]))
-
 
 @lru_cache(REMEMBERED)
-def trained(task: TrainedNetwork, seed: int) -> Trained:
+def trained(task: TrainedNetwork, seed: int) -> Seen:
     """(1) of that seed, in float64 numbers."""
     dtype, classes = DTYPES[task.dtype], task.targets == "classes"
     x = data.inputs(task.data)
@@ -174,4 +138,4 @@ def trained(task: TrainedNetwork, seed: int) -> Trained:
     if not all(bool(value.isfinite().all()) for value in network.arrays().values()):
         raise ValueError(f"training with seed {seed} went astray: weights are not finite")
     network = network.to("cpu", torch.float64)
-    return Trained(network.weights, network.biases, network.activations, task.spec.link, task.dtype)
+    return Seen(network.weights, network.biases, network.activations, task.spec.link, task.dtype)

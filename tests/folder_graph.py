@@ -19,15 +19,16 @@ FOREIGN = {*PLACES, "tests", "benchmarks"}  # folders of the checkout: never pac
 
 MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "words": (),
+    "weight_files": ("words",),
     "oracle": ("words",),
     "judging": ("words",),
     "contracts": ("words", "oracle", "judging"),
     "wall": ("words", "oracle", "contracts"),
-    "tasks": ("words", "oracle", "judging", "contracts"),
+    "tasks": ("words", "weight_files", "oracle", "judging", "contracts"),
     "methods": ("words", "oracle.protocol", "oracle.samples", "contracts.method"),
     "records": ("words", "judging", "contracts"),
     "running": ("words", "oracle", "judging", "contracts", "records", "wall"),
-    "identifying": ("words", "oracle", "judging", "contracts"),
+    "identifying": ("words", "weight_files", "oracle", "judging", "contracts"),
     "statistics": ("words", "contracts", "records", "running"),
     "pictures": ("words", "records"),
     "board": ("words", "judging", "contracts", "records", "statistics", "pictures"),

@@ -9,8 +9,8 @@ import torch
 import paramid
 from paramid import Directions, Network, Run, task
 from paramid.judging.output_errors import score_outputs
+from paramid.tasks.plain_networks import Seen, differences, log_odds, plain
 from paramid.tasks.training import by_sklearn, by_torch, data
-from paramid.tasks.training.teachers import Trained, differences, log_odds, plain
 from paramid.words.naming import UsageError
 from paramid.words.network import flip, permute
 
@@ -130,7 +130,7 @@ def test_what_is_not_felt_is_not_scored(name: str) -> None:
     family = task(f"{QUICK},activation={name}")
     teacher = family.draw(0)
     w, b = plain(teacher).weights, plain(teacher).biases
-    asleep = Trained((w[0].clone(), *w[1:]), (b[0].index_fill(0, torch.tensor([1]), -1e3), b[1]), teacher.activations)
+    asleep = Seen((w[0].clone(), *w[1:]), (b[0].index_fill(0, torch.tensor([1]), -1e3), b[1]), teacher.activations)
     metrics = family.judge(plain(asleep), asleep)
     assert metrics["undetermined"] > 0
     assert (metrics["identified"], metrics["exact"], metrics["function_exact"]) == (1, 1, 1)

@@ -1,1 +1,1 @@
-"""Stages of the task `trained`: the data, two ways to train, what a trained teacher shows."""
+"""Stages of the task `trained`: the data, and two ways to train."""
