@@ -11,6 +11,9 @@ length, and nothing of what the values do not feel (as in the task `relu`). Trai
 has, and `paramid.obstacles` names it: neurons that are flat wherever the inputs are, that look alike, that send on next
 to nothing. Without `known_activation` tanh and logistic are one, for tanh(z) = 2 σ(2z) - 1.
 
+A seed trains the same network again on one machine with the same packages. Elsewhere rounding may lead training to
+another one of the same kind.
+
 References: Pedregosa et al., Scikit-learn, JMLR 2011; Paszke et al., PyTorch, NeurIPS 2019.
 """
 
