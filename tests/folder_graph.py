@@ -19,13 +19,14 @@ FOREIGN = {*PLACES, "tests", "benchmarks"}  # folders of the checkout: never pac
 
 MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "words": (),
+    "limits": ("words",),
     "weight_files": ("words",),
     "oracle": ("words",),
     "judging": ("words",),
     "contracts": ("words", "oracle", "judging"),
     "wall": ("words", "oracle", "contracts"),
     "tasks": ("words", "weight_files", "oracle", "judging", "contracts"),
-    "methods": ("words", "oracle.protocol", "oracle.samples", "contracts.method"),
+    "methods": ("words", "limits", "oracle.protocol", "oracle.samples", "contracts.method"),
     "records": ("words", "judging", "contracts"),
     "running": ("words", "oracle", "judging", "contracts", "records", "wall"),
     "identifying": ("words", "weight_files", "oracle", "judging", "contracts"),
