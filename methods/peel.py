@@ -9,6 +9,9 @@
 Where the second layer is as wide as the first there is no rank to tell, and a first layer wider than the input has no
 inverse: stages 4 and 5 then take all layers at once in the original coordinates. What stage 5 cannot bring down to
 noise and rounding is given up: a wrong label, a wrong order of layers of equal width or a wrong minimum leave far more.
+
+All this needs unit weight vectors. Where norms are free as well, two hidden layers of tanh or logistic are taken on the
+faces of the first layer's cube instead (faces.two_layers).
 """
 
 from collections.abc import Iterator
@@ -19,6 +22,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation
+from paramid.methods.faces import two_layers
 from paramid.methods.layers import circle_search, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import INVERSES, Peeled, inverse
 from paramid.methods.refinement import layered_acceptance, layered_refinement
@@ -46,7 +50,7 @@ class Peel:
         at_least(self, radius=100, circles=1, points=1, rows=1)
 
     def declines(self, spec: Spec) -> str | None:
-        """Deep, sigmoidal, with unit weights and few enough neurons."""
+        """Deep, sigmoidal, with few enough neurons; two hidden layers where norms are free."""
         widths = layered_acceptance.widths(spec)
         if len(widths) < len(spec.widths):
             return "needs to know the number of neurons"
@@ -55,6 +59,8 @@ class Peel:
         *hidden, last = spec.activations
         if len(set(hidden)) > 1 or hidden[0] == "identity" or not {hidden[0], last} <= {*INVERSES, "identity"}:
             return f"cannot invert layers of {', '.join(spec.activations)}"
+        if spec.norms == "free":
+            return two_layers.declines(spec)
         if (spec.norms, spec.outer, spec.output_bias) != ("unit", "free", "free"):
             return "needs unit weight vectors, free outer weights and a free output bias"
         if spec.noise > LOUDEST:
@@ -63,7 +69,10 @@ class Peel:
         return rough_layers.crowded(d, above, spec.outputs) or layered_acceptance.too_large(spec)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
-        """Stages 1 to 5."""
+        """Stages 1 to 5, or those of free norms."""
+        if oracle.spec.norms == "free":
+            yield from two_layers.identified(oracle, run)
+            return
         spec, noise = oracle.spec, oracle.spec.resolution
         widths, out = layered_acceptance.widths(spec), activation(spec.activations[-1])
 
