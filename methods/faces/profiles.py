@@ -26,6 +26,7 @@ DEGREE = 5
 GOOD = 3e-5  # relative residual of (1) of crossings that are pure
 ALIKE = 0.05  # of l between crossings of one neuron
 LONGEST = 0.3
+STARTS = tuple((times, aside) for aside in (0.0, 0.7, -0.7, 1.5, -1.5) for times in (1.0, 1.5, 0.6, 2.2))
 
 
 @dataclass(frozen=True)
@@ -56,14 +57,24 @@ def sigmoid(f: Values, neuron: Crossings) -> Sigmoid:
     curves = observed(f, neuron)
     start = 12 / float(curves.lengths.median())
     centre = float(curves.centres.median())
-    found = min((fit(curves, t * start, -centre * t * start) for t in (0.5, 1, 2)), key=lambda q: q.residual)
+    found = best(curves, start, centre)
     for _ in range(3):
         kept = alike(curves, found, start)
         if found.residual < GOOD or not 3 <= len(kept) < len(curves.s):
             break
         curves = curves.at(kept)
-        found = fit(curves, found.norm, -float(curves.centres.median()) * found.norm)
+        found = best(curves, found.norm, float(curves.centres.median()))
     return Sigmoid(found.norm, fit(curves, found.norm, found.shift, 1, free_norm=False).shift, found.residual)
+
+
+def best(curves: Curves, norm: float, centre: float) -> Sigmoid:
+    """The best fit of a few starts: some end at two thirds of l, where F seems steeper."""
+    found = Sigmoid(norm, -centre * norm, math.inf)
+    for times, aside in STARTS:
+        found = min(found, fit(curves, times * norm, aside - centre * times * norm), key=lambda q: q.residual)
+        if found.residual < GOOD:
+            break
+    return found
 
 
 def observed(f: Values, neuron: Crossings) -> Curves:

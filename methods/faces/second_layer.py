@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from paramid import Oracle
 
 MIXES, POINTS, INSIDE, STEP = 4, 10, 0.5, 0.06
+NORMS, SHIFTS = (0.05, 6.0, 61), (3.0, 61)  # the grid of l and α: reach and count
+CORNER = 0.8  # of |y| where a neuron is looked at far from its middle
 ENOUGH, VAIN = 1e-2, 0.9  # relative residuals: of a start, and of none
 
 
@@ -70,7 +72,12 @@ def curves(phi: Values, columns: Tensor, outputs: int, run: Run) -> tuple[Tensor
     spec = Spec(inputs=len(columns), widths=(columns.shape[1],), activations=("tanh", "identity"))
     oracle = cast("Oracle", Mixed(lambda y: phi(y) @ mix, spec))
     y = run.normal(POINTS, len(columns))
-    y = INSIDE * y / y.abs().amax(1, keepdim=True)
+    corners = CORNER * columns.T.sign()
+    y = torch.cat([INSIDE * y / y.abs().amax(1, keepdim=True), corners, -corners])
     seen = ridge_profiles.observed(oracle, y, columns, STEP, activation("tanh"))
-    found = ridge_profiles.both_ways(seen, True, True)[0]
-    return columns * found.norm, found.shift
+    low, high, count = NORMS
+    norms = low * (high / low) ** torch.linspace(0, 1, count, device=y.device, dtype=y.dtype)
+    shifts = torch.linspace(-SHIFTS[0], SHIFTS[0], SHIFTS[1], device=y.device, dtype=y.dtype)
+    fits = ridge_profiles.polished(seen, ridge_profiles.gridded(seen, norms, shifts), free_norm=True)
+    found = ridge_profiles.least(fits, 1)
+    return columns * found.norm[:, 0], found.shift[:, 0]
