@@ -119,13 +119,13 @@ def test_the_rank_tells_how_wrong_shifts_are(second: int, outputs: int) -> None:
     teacher, run = planted(8, 7, second, outputs, seed=1), Run.seeded(0)
     delta = 0.3 * run.normal(1, 7)[0]
     found = shift_ranks.shift_errors(wrong_by(teacher, delta)[1], 7, second, run)
-    assert found.tail < shift_ranks.SURE
+    assert found.tail < shift_ranks.SURE[2]
     assert float((found.delta - delta).abs().max()) < 0.1
 
 
 def test_no_shifts_give_a_rank_that_is_not_there() -> None:
     _, phi = wrong_by(planted(8, 7, 6), torch.zeros(7, dtype=F64))
-    assert shift_ranks.shift_errors(phi, 7, 2, Run.seeded(0)).tail > shift_ranks.SURE
+    assert shift_ranks.shift_errors(phi, 7, 2, Run.seeded(0)).tail > shift_ranks.SURE[2]
 
 
 def test_directions_of_the_second_layer_and_shifts_correct_each_other() -> None:
@@ -250,7 +250,8 @@ def test_another_second_layer_is_given_up() -> None:
         ({"noise": 1e-6}, "exact float64 values"),
         ({"precision": "float32"}, "exact float64 values"),
         ({"outer": "ones"}, "free outer weights"),
-        ({"inputs": 5}, "5 neurons on a face of 4 are beyond"),
+        ({"inputs": 5}, None),
+        ({"inputs": 4}, "faces of 3 neurons of the first layer tell no 5"),
         ({"widths": (4000, 2000), "inputs": 5000}, "slopes on a face"),
     ],
 )

@@ -60,9 +60,10 @@ class Face:
         """Φ of (2)."""
         return lambda y: f(self.place(y))
 
-    def shifted(self, by: Tensor) -> "Face":
-        """The same with b_J moved."""
-        return replace(self, layer=replace(self.layer, shifts=self.layer.shifts + by))
+    def moved(self, delta: Tensor, stretch: Tensor) -> "Face":
+        """The same with pre-activations s_J taken for (1 + ρ) s_J + δ."""
+        own, more = self.layer, 1 + stretch
+        return replace(self, layer=replace(own, norms=own.norms * more, shifts=own.shifts * more + delta))
 
 
 def size(inputs: int, width: int) -> int:

@@ -9,7 +9,7 @@ have everything right; others ended elsewhere.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
@@ -75,9 +75,7 @@ def solve(f: Values, face: Face, start: Upper, run: Run, *, steps: int = 40) -> 
         gain, now, damping = now.rms / max(new.rms, 1e-300), new, max(damping / 20, LEAST)
         if gain < 1.005 or now.rms < ROUNDING:
             break
-    own, more = face.layer, 1 + now.stretch
-    layer = replace(own, norms=own.norms * more, shifts=own.shifts * more + now.delta)
-    return Solved(replace(face, layer=layer), now.upper, now.rms)
+    return Solved(face.moved(now.delta, now.stretch), now.upper, now.rms)
 
 
 def at(s: Tensor, values: Tensor, delta: Tensor, stretch: Tensor, upper: Upper) -> State:

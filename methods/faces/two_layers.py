@@ -164,7 +164,8 @@ def drawn(layer: Layer, missing: Tensor, run: Run, *, afresh: bool) -> tuple[Ten
 
 def seen(f: Values, at: Face, rank: int, run: Run) -> Solved:
     """Stages a to d on one face."""
-    at = at.shifted(shift_ranks.shift_errors(at.values(f), at.n, rank, run).delta)
+    wrong = shift_ranks.shift_errors(at.values(f), at.n, rank, run)
+    at = at.moved(wrong.delta, wrong.stretch)
     at, columns = second_directions.second_directions(f, at, rank, run)
     return solve(f, at, second_layer(at.values(f), columns, run), run)
 
