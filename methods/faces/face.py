@@ -9,6 +9,10 @@ Of m_1 ≤ D neurons all are free, wherever x_0. Of more, any n = D - 1 hyperpla
 out on it, x_0 = ± R r, all others are saturated: f is there a function of y alone, a shallow network
 
     (2)  f(x(y)) = Φ(y) = Σ_k A_k tanh(⟨W_Jk, y⟩ + α_k) + c,   α_k = β_k + Σ_{i ∉ J} W_ik sign(⟨u_i, x_0⟩).
+
+Neuron i stands still where |⟨w_i, x_0⟩| is more than what any y that is asked for moves it by,
+
+    (3)  R |⟨w_i, r⟩| ≥ 40 + Σ_j |w_iᵀ (U_Jᵀ)⁺|_j max |s_j|.
 """
 
 from dataclasses import dataclass, replace
@@ -19,7 +23,8 @@ from torch import Tensor
 from paramid import Run
 from paramid.methods.spans.output_differences import Values
 
-SATURATED = 60.0  # pre-activation of the neurons that stand still
+SATURATED = 40.0  # pre-activation of the neurons that stand still, shifts left aside
+INSIDE = 5.2  # of |artanh y| of all that is asked for
 EDGE = 1 - 1e-12  # of the cube
 
 
@@ -71,16 +76,20 @@ def size(inputs: int, width: int) -> int:
     return width if width <= inputs else inputs - 1
 
 
-def face(layer: Layer, neurons: Tensor, base: Tensor) -> Face:
-    """The face of these neurons at x_0."""
+def whole(layer: Layer, run: Run) -> Face:
+    """All m_1 ≤ D neurons."""
+    neurons = torch.arange(len(layer.norms), dtype=torch.int64, device=layer.norms.device)
+    return Face(neurons, run.normal(1, len(layer.directions))[0], layer, torch.linalg.pinv(layer.directions.T))
+
+
+def far(layer: Layer, neurons: Tensor, run: Run) -> Face:
+    """These D - 1 neurons of more, on one of both rays, as far out as it takes all others to stand still by (3)."""
     own = Layer(layer.directions[:, neurons], layer.norms[neurons], layer.shifts[neurons])
-    return Face(neurons, base, own, torch.linalg.pinv(own.directions.T))
-
-
-def far_base(layer: Layer, neurons: Tensor, radius: float, run: Run) -> Tensor:
-    """x_0 on one of both rays along which D - 1 hyperplanes meet."""
-    r = torch.linalg.svd(layer.directions[:, neurons].T, full_matrices=True)[2][-1]
+    lift = torch.linalg.pinv(own.directions.T)
+    r = torch.linalg.svd(own.directions.T, full_matrices=True)[2][-1]
     others = torch.ones_like(layer.norms, dtype=torch.bool).index_fill(0, neurons, False)
-    least = float((layer.weights.T @ r).abs()[others].min())
+    w = layer.weights[:, others]
+    farthest = (INSIDE + own.shifts.abs()) / own.norms
+    radius = (SATURATED + (w.T @ lift).abs() @ farthest) / (w.T @ r).abs().clamp(min=1e-12)
     side = float(run.normal(1, 1).sign())
-    return side * max(radius, SATURATED / max(least, 1e-9)) * r
+    return Face(neurons, side * float(radius.max()) * r, own, lift)

@@ -15,11 +15,11 @@ import torch
 from torch import Tensor
 
 from paramid import Run
-from paramid.methods.faces.face import Face
+from paramid.methods.faces.face import INSIDE, Face
 from paramid.methods.faces.second_layer import Upper
 from paramid.methods.spans.output_differences import Values
 
-SPREAD, INSIDE = 1.3, 5.2  # of s at the values
+SPREAD = 1.3  # of s at the values
 ROUNDING = 1e-13  # of f, whose size is 1
 LEAST = 1e-14  # damping
 

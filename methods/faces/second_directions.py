@@ -59,7 +59,7 @@ def crowded(n: int, rank: int) -> str | None:
 def second_directions(f: Values, face: Face, rank: int, run: Run) -> tuple[Face, Tensor]:
     """The face, with corrected shifts where that is called for, and unit columns of the second layer, (n, m_2)."""
     best, most, count = None, 0.0, 0
-    for _ in range(ROUNDS):
+    for rounds in range(ROUNDS):
         phi = face.values(f)
         bent = look(phi, face.n, rank, run)
         columns, gap = plain(bent, rank, run)
@@ -69,7 +69,7 @@ def second_directions(f: Values, face: Face, rank: int, run: Run) -> tuple[Face,
         count = columns.shape[1]
         if count == rank and gap > most:
             best, most = (face, columns), gap
-        elif best is not None or not count:
+        elif best is not None or not rounds:
             break
         face = face.moved(correction(phi, bent, columns), torch.zeros_like(face.layer.norms))
     if best is None:

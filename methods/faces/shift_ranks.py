@@ -27,10 +27,7 @@ from paramid import Run
 from paramid.methods.spans import symmetric
 from paramid.methods.spans.output_differences import Values, gradients, packed_hessians
 
-STARTS = (  # spread of the points' s, spread of the first δ, order of the derivatives
-    *((0.5, 0.0, 1), (0.5, 0.0, 2), (0.8, 0.0, 1), (0.8, 0.0, 2)),
-    *((0.35, 0.0, 2), (0.5, 0.25, 1), (0.5, 0.25, 2)),
-)
+STARTS = ((0.5, 1), (0.5, 2), (1.0, 1), (1.0, 2))  # spread of the points' s, order of the derivatives
 INSIDE = 1.4  # of |s|
 GRADIENT_STEP, HESSIAN_STEP = 0.01, 0.008
 LARGEST = 20  # n up to which Hessians are paid for
@@ -94,11 +91,11 @@ def shift_errors(phi: Values, n: int, rank: int, run: Run) -> Ranked:
     """δ and ρ by (2), the best of a few starts; zeros where none leads anywhere."""
     nothing = run.normal(1, n)[0] * 0
     best = Ranked(nothing, nothing, math.inf)
-    for spread, away, order in STARTS:
+    for spread, order in STARTS:
         if rank >= n if order == 1 else n > LARGEST or rank >= n * (n - 1) // 2:
             continue
         seen = derivatives(phi, n, rank, spread, order, run)
-        best = min(best, ranked(seen, rank, away * run.normal(1, n)[0]), key=lambda r: r.tail)
+        best = min(best, ranked(seen, rank, nothing), key=lambda r: r.tail)
         if best.tail < SURE[order]:
             break
     return best if best.tail < VAIN else Ranked(nothing, nothing, best.tail)

@@ -23,7 +23,7 @@ from torch import Tensor
 
 from paramid import Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.faces import crossings, profiles, second_directions, shift_ranks
-from paramid.methods.faces.face import Face, Layer, face, far_base, size
+from paramid.methods.faces.face import Face, Layer, far, size, whole
 from paramid.methods.faces.face_fit import Solved, parameters, solve
 from paramid.methods.faces.joining import joined, renamed
 from paramid.methods.faces.second_layer import second_layer
@@ -36,6 +36,8 @@ SPREADS = (1.5, 5.0)  # of the values of stage 5
 ROWS = 3.0  # equations for each parameter in stage 5
 FRESH = 200  # values that no stage has seen
 ROUNDS = 2  # of stages 3 to 5
+SHARED = 2  # neurons that a face has in common with others, by which they are joined
+DRAWS = 10  # of which the nearest is taken
 GOOD, USABLE = 1e-6, 1e-3  # what a face leaves of f, whose size is 1
 
 
@@ -118,15 +120,15 @@ def scaled(oracle: Oracle, run: Run, points: int = 64) -> Scaled:
 def covered(f: Values, layer: Layer, rank: int, run: Run) -> tuple[Layer, list[Solved]]:
     """Stage 3: the first layer with what faces correct, and faces on which every neuron has moved."""
     inputs, width = layer.directions.shape
-    fewest = math.ceil(width / size(inputs, width))
-    solved, why = list[Solved](), ""
+    n, solved, why = size(inputs, width), list[Solved](), ""
+    fewest = 1 + math.ceil((width - n) / max(1, n - SHARED))
     for tries in range(4 + 3 * fewest):
         missing = moved_on(solved, layer, GOOD)
         if not len(missing) or (tries > 3 + fewest and not solved):
             break
-        chosen = drawn(layer, missing, run, afresh=tries < fewest or len(missing) == width)
+        share = SHARED if tries < fewest else n - n // 2
         try:
-            got = seen(f, face(layer, *chosen), rank, run)
+            got = seen(f, whole(layer, run) if n == width else drawn(layer, missing, share, run), rank, run)
         except (GiveUp, RuntimeError) as reason:  # torch's LinAlgError, which its stubs do not export
             why = str(reason)
             continue
@@ -148,18 +150,17 @@ def moved_on(solved: list[Solved], layer: Layer, good: float) -> Tensor:
     return missing.nonzero()[:, 0]
 
 
-def drawn(layer: Layer, missing: Tensor, run: Run, *, afresh: bool) -> tuple[Tensor, Tensor]:
-    """J and x_0 of a face: as many of the missing neurons as fit, or half of it once there are others to lean on."""
+def drawn(layer: Layer, missing: Tensor, share: int, run: Run) -> Face:
+    """Of a few random faces the nearest one, with so many neurons that have moved on others, if there are any."""
     inputs, width = layer.directions.shape
-    n = size(inputs, width)
-    if n == width:
-        return torch.arange(width, dtype=torch.int64, device=missing.device), run.normal(1, inputs)[0]
-    order = torch.randperm(width, generator=run.generator, device="cpu").to(missing.device)
-    wanted = torch.isin(order, missing)
-    todo, rest = order[wanted], order[~wanted]
-    k = n if afresh else max(1, min(len(todo), n // 2))
-    neurons = torch.cat([todo[:k], rest, todo[k:]])[:n]
-    return neurons, far_base(layer, neurons, crossings.RADIUS, run)
+    faces = []
+    for _ in range(DRAWS):
+        order = torch.randperm(width, generator=run.generator, device="cpu").to(missing.device)
+        wanted = torch.isin(order, missing)
+        todo, rest = order[wanted], order[~wanted]
+        most = max(1, inputs - 1 - min(share, len(rest)))
+        faces.append(far(layer, torch.cat([todo[:most], rest, todo[most:]])[: inputs - 1], run))
+    return min(faces, key=lambda each: float(each.base.norm()))
 
 
 def seen(f: Values, at: Face, rank: int, run: Run) -> Solved:
