@@ -26,7 +26,7 @@ from paramid.words.activations import activation as named
 from paramid.words.claims import Claim, Directions, Gram, Subspace
 from paramid.words.network import Network, Teacher
 from paramid.words.options import among, at_least
-from paramid.words.spec import Access, Spec
+from paramid.words.spec import UNKNOWN, Access, Spec
 
 LEAST, MOST = 0.5, 2.0  # free norms, and free outer weights but for their sign
 CHOICES = {"outer": ("ones", "free"), "precision": ("float64", "float32")}
@@ -46,6 +46,7 @@ class Shallow(Task):
     noise: float = 0.0  # standard deviation of the Gaussian noise on every value
     outer: str = "ones"  # ones: outer weights and norms 1, no output bias; free: all of these drawn
     known: bool = True  # whether methods are told m
+    known_activation: bool = True  # whether methods are told the activation
     precision: str = "float64"  # float64: values as computed; float32: values rounded to single precision
 
     version: ClassVar[int] = 1
@@ -56,6 +57,7 @@ class Shallow(Task):
         *("D=6,m=3,N=1", "D=6,m=3,N=40", "D=6,m=3,shift=0", "D=6,m=3,shift=3", "D=6,m=3,noise=0.1"),
         *("D=6,m=3,activation=logistic", "D=6,m=3,activation=square", "D=6,m=3,activation=softplus"),
         *("D=6,m=3,outer=free", "D=6,m=3,known=false", "D=6,m=3,precision=float32", "D=1,m=1,outer=free"),
+        "D=6,m=3,outer=free,known_activation=false",
     )
 
     def __post_init__(self) -> None:
@@ -82,7 +84,7 @@ class Shallow(Task):
         return Spec(
             inputs=self.D,
             widths=(self.neurons if self.known else None,),
-            activations=(self.activation, "identity"),
+            activations=(self.activation if self.known_activation else UNKNOWN, "identity"),
             outer=self.outer,
             norms="unit" if pinned else "free",
             output_bias="zero" if pinned else "free",

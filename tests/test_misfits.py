@@ -86,7 +86,7 @@ def reason(f: Function, **told: object) -> str:
 MISFITS: dict[str, tuple[Function, dict[str, object], str]] = {
     "a neuron more": (of(np.tanh), {"neurons": 5}, "wrong number of neurons: .* span 4 .* 5 .* told; try neurons=4"),
     "a neuron less": (of(np.tanh), {"neurons": 3}, "wrong number of neurons: .* span 4 .* 3 .* told; try neurons=4"),
-    "softplus": (of(softplus), {}, 'wrong activation: f grows linearly .* tanh stays bounded; try .*softplus'),
+    "softplus": (of(softplus), {}, "wrong activation: f grows linearly .* tanh stays bounded; try .*softplus"),
     "noise": (noisy, {}, "not deterministic: .* noise of about .e-0[56] on every value"),
     "relu": (of(relu), {}, 'piecewise linear, which tanh is not: .* try activation="relu"'),
     "labels": (labels, {}, r"piecewise constant: .* 2 values .* \(hard labels\?\)"),

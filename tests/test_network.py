@@ -12,7 +12,8 @@ from torch.autograd import functional
 
 from paramid import Network, Run, Spec
 from paramid.words.activations import ACTIVATIONS
-from paramid.words.network import flip, normalise, permute
+from paramid.words.network import flip, normalise, permute, read_as
+from paramid.words.spec import UNKNOWN
 
 F64 = torch.float64
 ALL = sorted(ACTIVATIONS)
@@ -221,3 +222,23 @@ def test_a_network_of_another_architecture_does_not_fit(
 ) -> None:
     said = grow(sizes, (name,), 0).problem(Spec(inputs=3, widths=(4,), activations=("tanh", "identity")))
     assert said is None if wanted is None else re.search(wanted, said)
+
+
+@pytest.mark.parametrize(("mine", "theirs"), [("tanh", "logistic"), ("logistic", "tanh")])
+@given(plan=layered())
+def test_a_sigmoid_is_read_as_another(grow: Any, mine: str, theirs: str, plan: Plan) -> None:
+    network = grow(plan[0], (mine,) * (len(plan[0]) - 2), plan[2])
+    read = read_as(network, (theirs,) * (len(plan[0]) - 2) + ("identity",))
+    assert read is not None
+    same(network, read, plan[2])
+    assert read_as(network, ("relu",) * (len(plan[0]) - 2) + ("identity",)) is None
+
+
+def test_an_open_activation_travels_with_the_network(grow: Any) -> None:
+    network = grow((3, 2, 1), ("silu",), 0)
+    told = Spec(inputs=3, widths=(2,), activations=(UNKNOWN, "identity"))
+    back = Network.restore(network.stored(told), told)
+    assert (back.activations, back.misfit(told)) == (network.activations, None)
+    closed = Spec(inputs=3, widths=(2,), activations=("tanh", "identity"))
+    assert network.stored(closed).keys() == network.arrays().keys()
+    assert "('tanh', 'identity') were wanted" in (network.misfit(closed) or "")

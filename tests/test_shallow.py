@@ -1,5 +1,7 @@
 """The family's options: what is drawn, what is told, what an oracle shows, and what the judge does not mind."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -9,8 +11,9 @@ from paramid.contracts import registry
 from paramid.oracle.counting import CountingOracle
 from paramid.tasks.shallow import Shallow
 from paramid.words import naming
-from paramid.words.network import flip
+from paramid.words.network import flip, read_as
 from paramid.words.random_streams import generator, shifts, unit_columns
+from paramid.words.spec import UNKNOWN
 
 F64 = torch.float64
 
@@ -111,3 +114,14 @@ def test_where_the_number_is_not_told_too_many_neurons_are_a_claim_and_an_error(
     metrics = shallow.judge(more, teacher)
     assert (metrics["excess"], metrics["identified"]) == (1, 0)
     assert more.problem(Shallow(D=4, m=3).spec)
+
+
+def test_an_activation_left_open_is_judged_by_what_the_claim_says_of_it() -> None:
+    family = Shallow(D=4, m=3, activation="logistic", outer="free", known_activation=False)
+    teacher = family.draw(0)
+    assert family.spec.activation == UNKNOWN
+    mine = read_as(teacher, ("tanh", "identity"))
+    assert mine is not None
+    assert family.judge(mine, teacher)["identified"] == 1
+    wrong = family.judge(replace(teacher, activations=("erf", "identity")), teacher)
+    assert (wrong["identified"], wrong["recovered"], wrong["excess"]) == (0, 0, 0)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import ClassVar, Protocol
 
 from paramid.judging import claim_scores
+from paramid.judging.aligned_networks import in_words_of
 from paramid.judging.metrics import Metrics, Unjudgeable
 from paramid.words.claims import Claim, Function
-from paramid.words.network import Teacher
+from paramid.words.network import Network, Teacher
 from paramid.words.neuron_distances import CAP
-from paramid.words.spec import Access, Spec
+from paramid.words.spec import UNKNOWN, Access, Spec
 
 
 class Task(Protocol):
@@ -56,7 +57,10 @@ class Task(Protocol):
         if kind not in self.kinds:
             wanted = ", ".join(k.__name__ for k in (*self.kinds, Function))
             raise Unjudgeable(f"claimed a {kind.__name__}; this task can judge {wanted}")
-        return self.headed(claim_scores.score(self.truth(teacher, kind), claim))
+        truth = self.truth(teacher, kind)
+        if UNKNOWN in self.spec.activations and isinstance(truth, Network) and isinstance(claim, Network):
+            claim = in_words_of(truth, claim)
+        return self.headed(claim_scores.score(truth, claim))
 
     def headed(self, metrics: Metrics) -> Metrics:
         """`metrics` with this family's headline under the common name `error`."""

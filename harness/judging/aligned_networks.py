@@ -11,6 +11,8 @@ nor wrong: they are taken as the truth has them, and a neuron that nobody can se
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import torch
 from torch import Tensor
 
@@ -65,6 +67,17 @@ def score_network(truth: Network, claim: Network, known: Network | None = None) 
     if _sees_only_gram(truth):
         metrics |= score_gram(gram(truth), gram(claim))
     return metrics
+
+
+def in_words_of(truth: Network, claim: Network) -> Network:
+    """The claim with the truth's activations; where no affine map leads to them, a network without neurons."""
+    read = networks.read_as(claim, truth.activations)
+    if read is not None or len(claim.widths) != len(truth.widths):
+        return read or claim
+    nothing = torch.zeros(0, dtype=torch.int64, device="cpu")
+    for layer in range(len(claim.widths)):
+        claim = networks.permute(claim, layer, nothing)
+    return replace(claim, activations=truth.activations)
 
 
 def seen(known: Network) -> Network:

@@ -200,7 +200,7 @@ class Execution:
         """Check, judge and report one claim."""
         self.emit({"event": "judging", **self.costs()}, b"")
         claim, stats = accept(claim, self.task.spec)
-        if stored := claim.arrays():
+        if stored := claim.stored(self.task.spec):
             metrics = self.task.judge(claim, self.teacher)
         else:  # a function cannot be kept, and in its own code a method could work on: it is judged on its time
             claim = replace(cast("Function", claim), before=self.shown)

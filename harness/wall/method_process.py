@@ -138,15 +138,15 @@ class MethodProcess:
                 mine, stats = presented(claim, spec)
             except ValueError as error:
                 return Status.MALFORMED_CLAIM, one_line(str(error))
-            self.send_claim(mine, stats)
+            self.send_claim(mine, stats, spec)
             while (order := self.link.receive(ORDERS)).kind is Kind.EVALUATE:
                 self.evaluate(mine, order, device)
         self.alone()
         return Status.FINISHED, ""
 
-    def send_claim(self, claim: Claim, stats: dict[str, float]) -> None:
+    def send_claim(self, claim: Claim, stats: dict[str, float], spec: Spec) -> None:
         """The kind, the method's own words, and the tensors one by one."""
-        arrays = claim.arrays()
+        arrays = claim.stored(spec)
         name = type(claim).__name__ if arrays else Function.__name__
         stats = dict(list(stats.items())[:MOST_WORDS])
         names = [" ".join(word.split())[:LONGEST_NAME] for word in stats]

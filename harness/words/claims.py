@@ -28,6 +28,10 @@ class Claim:
         """The claim's tensors by name, as they are stored."""
         return {f.name: value for f in fields(self) if isinstance(value := getattr(self, f.name), Tensor)}
 
+    def stored(self, spec: Spec) -> dict[str, Tensor]:  # noqa: ARG002 -- networks need the spec
+        """The tensors that `restore` makes the claim of, given the spec."""
+        return self.arrays()
+
     @classmethod
     def restore(cls, arrays: Mapping[str, Tensor], spec: Spec) -> Self:  # noqa: ARG003 -- networks need the spec
         """The claim that `arrays` were stored from."""

@@ -18,14 +18,17 @@ from typing import TYPE_CHECKING, Self
 import torch
 from torch import Tensor
 
-from paramid.words.activations import activation
+from paramid.words.activations import ACTIVATIONS, activation
 from paramid.words.claims import Claim, own
+from paramid.words.spec import UNKNOWN
 
 if TYPE_CHECKING:
     from paramid.words.spec import Spec
 
 
 Teacher = Callable[[Tensor], Tensor]
+AFFINE = {("logistic", "tanh"): (0.5, 0.5, 0.5), ("tanh", "logistic"): (2.0, 2.0, -1.0)}  # l, a, c: c + a h(l t)
+PLACES = "activations"  # the name under which a network's own activations are stored
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -164,14 +167,23 @@ class Network(Claim):
             named |= {f"W{layer}": w, f"b{layer}": b}
         return named
 
+    def stored(self, spec: Spec) -> dict[str, Tensor]:
+        """W0, b0, …; where the spec leaves activations open, their places in the registry besides."""
+        if UNKNOWN not in spec.activations:
+            return self.arrays()
+        places = [float(list(ACTIVATIONS).index(name)) for name in self.activations]
+        return {**self.arrays(), PLACES: torch.tensor(places, dtype=torch.float64, device="cpu")}
+
     @classmethod
     def restore(cls, arrays: Mapping[str, Tensor], spec: Spec) -> Self:
-        """The network stored as W0, b0, …, with the activations of the spec."""
-        depth = len(arrays) // 2
+        """The network stored as W0, b0, …, with the activations of the spec or, where it leaves them open, its own."""
+        depth, names = len(arrays) // 2, spec.activations
+        if UNKNOWN in names:
+            names = tuple(list(ACTIVATIONS)[int(place)] for place in arrays[PLACES].tolist())
         return cls(
             tuple(arrays[f"W{layer}"] for layer in range(depth)),
             tuple(arrays[f"b{layer}"] for layer in range(depth)),
-            spec.activations,
+            names,
         )
 
     def copy(self) -> Self:
@@ -180,7 +192,8 @@ class Network(Claim):
 
     def misfit(self, spec: Spec) -> str | None:
         """The spec's own architecture, with at most as many neurons a layer."""
-        if self.activations != spec.activations:
+        told = zip(self.activations, spec.activations, strict=False)
+        if len(self.activations) != len(spec.activations) or any(b not in (UNKNOWN, a) for a, b in told):
             return f"activations {self.activations}; {spec.activations} were wanted"
         if (self.inputs, self.outputs) != (spec.inputs, spec.outputs):
             return f"{self.inputs} inputs, {self.outputs} outputs; {spec.inputs} and {spec.outputs} were wanted"
@@ -220,6 +233,25 @@ def turn(network: Network, layer: int, halves: Tensor) -> Network:
     b[layer] = b[layer] + half * halves
     w[layer + 1] = w[layer + 1] * (1 - 2 * halves.remainder(2))[:, None]
     return network.with_layers(w, b)
+
+
+def read_as(network: Network, names: tuple[str, ...]) -> Network | None:
+    """The same function with the activations `names`, or None where no affine map leads from one to the other.
+
+    logistic(t) = (1 + tanh(t/2)) / 2; every other activation is a family of its own.
+    """
+    if len(names) != len(network.activations):
+        return None
+    w, b = list(network.weights), list(network.biases)
+    for layer, (mine, theirs) in enumerate(zip(network.activations, names, strict=True)):
+        if mine == theirs:
+            continue
+        if (mine, theirs) not in AFFINE or layer == len(w) - 1:
+            return None
+        inner, outer, middle = AFFINE[mine, theirs]
+        b[layer + 1] = b[layer + 1] + middle * w[layer + 1].sum(0)
+        w[layer], b[layer], w[layer + 1] = inner * w[layer], inner * b[layer], outer * w[layer + 1]
+    return replace(network, weights=tuple(w), biases=tuple(b), activations=names)
 
 
 def normalise(network: Network) -> Network:

@@ -6,6 +6,7 @@ from numbers import Real
 from typing import ClassVar
 
 SINGLE = 2e-7  # of values rounded to float32
+UNKNOWN = "unknown"  # an activation of hidden layers that is to be found out
 
 
 class Access(Enum):
@@ -24,7 +25,8 @@ class Spec:
     """All that a method is told about a teacher; a family may extend it with what its methods need.
 
     `widths` are the hidden layers only, None where the width is to be found out. `activations` name every layer,
-    the output layer included. `outer`, `norms` and `output_bias` say which parameters are pinned and which are free.
+    the output layer included; those of hidden layers may be `UNKNOWN`. `outer`, `norms` and `output_bias` say which
+    parameters are pinned and which are free.
     """
 
     inputs: int
