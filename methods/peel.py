@@ -56,11 +56,11 @@ class Peel:
             return "needs to know the number of neurons"
         if len(widths) < 2:
             return "needs two hidden layers and more"
+        if spec.norms == "free":
+            return two_layers.declines(spec)
         *hidden, last = spec.activations
         if len(set(hidden)) > 1 or hidden[0] == "identity" or not {hidden[0], last} <= {*INVERSES, "identity"}:
             return f"cannot invert layers of {', '.join(spec.activations)}"
-        if spec.norms == "free":
-            return two_layers.declines(spec)
         if (spec.norms, spec.outer, spec.output_bias) != ("unit", "free", "free"):
             return "needs unit weight vectors, free outer weights and a free output bias"
         if spec.noise > LOUDEST:

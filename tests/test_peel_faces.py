@@ -16,6 +16,7 @@ from paramid.methods.faces.second_layer import Upper, second_layer
 from paramid.methods.peel import Peel
 from paramid.methods.spans.output_differences import Values
 from paramid.oracle.counting import CountingOracle
+from paramid.words.network import read_as
 from paramid.words.neuron_distances import assign, distances
 
 F64 = torch.float64
@@ -182,14 +183,6 @@ def test_faces_join_by_their_outer_weights() -> None:
     assert claim_scores.score(teacher, joining.joined(layer, solved))["exact"] == 1
 
 
-def test_a_network_of_tanh_is_one_of_logistic() -> None:
-    teacher, x = planted(5, 4, 3, 2), Run.seeded(0).normal(20, 5)
-    other = joining.renamed(teacher, "logistic")
-    assert other.activations == ("logistic", "logistic", "identity")
-    torch.testing.assert_close(other(x), teacher(x), rtol=1e-12, atol=1e-13)
-    assert joining.renamed(teacher, "tanh") is teacher
-
-
 # --- the whole -------------------------------------------------------------------------------------------------------
 
 
@@ -214,6 +207,15 @@ def test_networks_with_free_norms_are_identified(inputs: int, first: int, second
     assert (scores["identified"], scores["exact"]) == (1, 1)
     assert made[-1].stats["residual"] < 1e-13
     assert 2.0 ** -scores["bits"] < 1e-9
+
+
+@pytest.mark.parametrize("hidden", [("tanh", "logistic"), ("unknown", "unknown")])
+def test_layers_may_differ_and_need_not_be_told(hidden: tuple[str, str]) -> None:
+    teacher = replace(planted(6, 6, 4, 3, seed=1), activations=("tanh", "logistic", "identity"))
+    made = list(claims(teacher, told(teacher, activations=(*hidden, "identity"))))
+    read = read_as(made[-1], teacher.activations)
+    assert read is not None
+    assert claim_scores.score(teacher, read)["exact"] == 1
 
 
 def test_a_function_of_ones_own_is_identified() -> None:

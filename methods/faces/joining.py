@@ -8,10 +8,6 @@ of each k: they tell which is which. With the best face as reference,
 Where neuron k is close to linear only the products A_k W_jk are well known, so that from a face with other A'_k
 
     (2)  W_jk A'_k / A_k  is taken for W_jk.
-
-As logistic(z) = (1 + tanh(z/2)) / 2 a network of tanh is one of logistic, with
-
-    (3)  W ← 2 W above and twice once more below another layer, and shifts that take up what is constant.
 """
 
 import torch
@@ -80,17 +76,3 @@ def shares(mine: Tensor, theirs: Tensor) -> Tensor:
     """(2), (m_2,): what W of one face is in the units of another; 1 where they have little to do with each other."""
     ratio = (mine * theirs).sum(1) / theirs.square().sum(1)
     return torch.where((ratio - 1).abs() < CLEAR, ratio, 1.0)
-
-
-def renamed(network: Network, name: str) -> Network:
-    """(3): a network of tanh as one of logistic, or as it is."""
-    if name == "tanh":
-        return network
-    weights, shifts = list(network.weights), list(network.biases)
-    for below in range(len(weights)):
-        if below:  # y = 2 logistic - 1
-            shifts[below] = shifts[below] - weights[below].sum(0)
-            weights[below] = 2 * weights[below]
-        if below < len(weights) - 1:  # tanh(z) = 2 logistic(2z) - 1
-            weights[below], shifts[below] = 2 * weights[below], 2 * shifts[below]
-    return Network(tuple(weights), tuple(shifts), (name,) * (len(weights) - 1) + ("identity",))

@@ -10,6 +10,7 @@
     4. the faces joined by their outer weights                                                    (joining)
     5. all parameters at once, on values near 0 and then further out, where they are best told    (layered_refinement)
 
+All layers are taken for tanh; those of logistic are read as such, (1 + tanh(z/2)) / 2, before stage 5.
 What stage 5 leaves is compared with noise and rounding on its own values and on fresh ones; where more is left, stages
 3 to 5 begin again on other faces, and then it is given up.
 """
@@ -25,11 +26,13 @@ from paramid import Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.faces import crossings, profiles, second_directions, shift_ranks
 from paramid.methods.faces.face import Face, Layer, far, size, whole
 from paramid.methods.faces.face_fit import Solved, parameters, solve
-from paramid.methods.faces.joining import joined, renamed
+from paramid.methods.faces.joining import joined
 from paramid.methods.faces.second_layer import second_layer
 from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.spans.output_differences import Values
 from paramid.words import memory_limits
+from paramid.words.network import read_as
+from paramid.words.spec import UNKNOWN
 
 SIGMOIDS = ("tanh", "logistic")
 SPREADS = (1.5, 5.0)  # of the values of stage 5
@@ -65,7 +68,7 @@ def declines(spec: Spec) -> str | None:
     if len(spec.widths) > 2:
         return "needs unit weight vectors where there are more than two hidden layers"
     *hidden, last = spec.activations
-    if len(set(hidden)) > 1 or hidden[0] not in SIGMOIDS or last != "identity":
+    if not {*hidden} <= {*SIGMOIDS, UNKNOWN} or last != "identity":
         named = ", ".join(spec.activations)
         return f"needs tanh or logistic layers and a linear output where norms are free: not {named}"
     if (spec.outer, spec.output_bias) != ("free", "free"):
@@ -96,7 +99,8 @@ def identified(oracle: Oracle, run: Run) -> Iterator[Claim]:
     why = ""
     for _ in range(ROUNDS):
         layer, solved = covered(f, layer, second, run)
-        rough = f.undone(renamed(joined(layer, solved), spec.activation))
+        rough = f.undone(joined(layer, solved))
+        rough = read_as(rough, tuple("tanh" if name == UNKNOWN else name for name in spec.activations)) or rough
         yield rough
         try:
             yield refined(rough, oracle, run)
