@@ -4,8 +4,9 @@ Through a crossing of neuron j and along its unit direction u, with s = ⟨u, x�
 
     (1)  f = F(y),   y = tanh(l s + b),   F smooth: f ≈ Σ_{n≤N} c_n T_n(y),
 
-with l and b common to all crossings of the neuron, c each crossing's own. Tails fall as e^(-2l|s|) whatever F is, so
-N = 5 tells l to 1e-3 and better. Least squares over (log l, b), c eliminated, Levenberg-Marquardt with two slopes.
+with l and b common to all crossings of the neuron, c each crossing's own. Tails fall as e^(-2l|s|) whatever F is: N = 5
+tells l to 1e-3, and from there N = 12 to 1e-6; at once it would find other l that fit. Least squares over (log l, b),
+c eliminated, Levenberg-Marquardt with two slopes.
 A crossing that merged with another spoils l for all: each is then fitted alone, and those near the median are kept.
 A change of b is nearly a Moebius map of y, which F absorbs: b is taken from N = 1, to a few tenths.
 """
@@ -22,11 +23,13 @@ from paramid.methods.spans.output_differences import Values
 MOST = 8  # crossings of a neuron
 POINTS = 81
 AT_WORK = 1e-5  # changes of f, in units of the largest, that the window shows
-DEGREE = 5
-GOOD = 3e-5  # relative residual of (1) of crossings that are pure
+LOW, HIGH = 5, 12  # N
+GOOD = 1e-5  # relative residual of crossings that are pure, with high N
 ALIKE = 0.05  # of l between crossings of one neuron
 LONGEST = 0.3
-STARTS = tuple((times, aside) for aside in (0.0, 0.7, -0.7, 1.5, -1.5) for times in (1.0, 1.5, 0.6, 2.2))
+NORMS = tuple(0.35 * 1.25**k for k in range(11))  # the grid: l in units of 12 over the window's length,
+ASIDE = tuple(0.5 * k for k in range(-5, 6))  # and the pre-activation where f is steepest
+KEPT = 3  # of its places
 
 
 @dataclass(frozen=True)
@@ -68,13 +71,11 @@ def sigmoid(f: Values, neuron: Crossings) -> Sigmoid:
 
 
 def best(curves: Curves, norm: float, centre: float) -> Sigmoid:
-    """The best fit of a few starts: some end at two thirds of l, where F seems steeper."""
-    found = Sigmoid(norm, -centre * norm, math.inf)
-    for times, aside in STARTS:
-        found = min(found, fit(curves, times * norm, aside - centre * times * norm), key=lambda q: q.residual)
-        if found.residual < GOOD:
-            break
-    return found
+    """The best fit from the best places of a grid: from elsewhere steps may end at two thirds of l."""
+    grid = [(times * norm, aside - centre * times * norm) for times in NORMS for aside in ASIDE]
+    grid.sort(key=lambda place: float(left(curves, *place, LOW).norm()))
+    found = min((fit(curves, *place) for place in grid[:KEPT]), key=lambda q: q.residual)
+    return fit(curves, found.norm, found.shift, HIGH)
 
 
 def observed(f: Values, neuron: Crossings) -> Curves:
@@ -125,7 +126,7 @@ def alike(curves: Curves, found: Sigmoid, start: float) -> Tensor:
 
 
 def fit(
-    curves: Curves, norm: float, shift: float, degree: int = DEGREE, *, free_norm: bool = True, steps: int = 30
+    curves: Curves, norm: float, shift: float, degree: int = LOW, *, free_norm: bool = True, steps: int = 30
 ) -> Sigmoid:
     """Levenberg-Marquardt on (1) from (l, b), or on b alone."""
     scale = curves.s.new_tensor([float(free_norm), 1.0])
