@@ -69,6 +69,17 @@ def test_far_lines_show_nothing_where_nothing_switches() -> None:
     assert not crossings.first_neurons(smooth, 5, 3, Run.seeded(0))
 
 
+def test_what_changes_everywhere_is_no_staircase() -> None:
+    asked = []
+
+    def linear(x: Tensor) -> Tensor:
+        asked.append(len(x))
+        return x[:, :1]
+
+    assert not crossings.first_neurons(linear, 5, 3, Run.seeded(0))
+    assert sum(asked) < 5000
+
+
 def test_adjacent_cells_are_one_group() -> None:
     cells = torch.tensor([[0.0, 1.0], [1.0, 2.0], [9.0, 10.0], [10.0, 12.0], [50.0, 51.0]], dtype=F64)
     assert crossings.merged(cells).tolist() == [[0.0, 2.0], [9.0, 12.0], [50.0, 51.0]]

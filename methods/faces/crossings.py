@@ -24,6 +24,7 @@ RADIUS = 3e4
 EDGE = math.pi / 2 - 0.02  # of φ in (1)
 CELLS = 40  # of (1) for each neuron
 FLOOR = 1e-4  # changes of f, whose size is 1, that are looked into
+CHANGING, LONG = 0.3, 20  # cells over which f changes, in all: of a staircase only few of the first ones, and short
 SHORT = 2.0  # length of the cells where (2) ends
 STEP = 0.02  # of gradients
 PURE = 1e-4  # σ_2 / σ_1 of (3)
@@ -92,9 +93,11 @@ def groups(f: Values, p: Tensor, v: Tensor, cells: int) -> Tensor:
     t = RADIUS * torch.linspace(-EDGE, EDGE, cells + 1, dtype=p.dtype, device=p.device).tan()
     y = f(p + t[:, None] * v)
     left, right, below, above = t[:-1], t[1:], y[:-1], y[1:]
-    small = []
+    small = list[Tensor]()
     while len(left):
         changing = (above - below).abs().amax(1) > FLOOR
+        if int(changing.sum()) > (cells * CHANGING if not small else cells * LONG):
+            return t.new_empty(0, 2)
         long = changing & (right - left > SHORT)
         small.append(torch.stack([left, right], 1)[changing & ~long])
         left, right, below, above = left[long], right[long], below[long], above[long]

@@ -73,8 +73,8 @@ def sigmoid(f: Values, neuron: Crossings) -> Sigmoid:
 def best(curves: Curves, norm: float, centre: float) -> Sigmoid:
     """The best fit from the best places of a grid: from elsewhere steps may end at two thirds of l."""
     grid = [(times * norm, aside - centre * times * norm) for times in NORMS for aside in ASIDE]
-    grid.sort(key=lambda place: float(left(curves, *place, LOW).norm()))
-    found = min((fit(curves, *place) for place in grid[:KEPT]), key=lambda q: q.residual)
+    grid.sort(key=lambda place: float(left(curves, place[0], place[1], LOW).norm()))
+    found = min((fit(curves, place[0], place[1]) for place in grid[:KEPT]), key=lambda q: q.residual)
     return fit(curves, found.norm, found.shift, HIGH)
 
 
