@@ -109,6 +109,8 @@ __all__ = ["__version__", *EXPORTS]
 
 
 def __getattr__(name: str) -> object:
+    if name == "limits":  # a folder of its own: `paramid.limits.bound`
+        return import_module("paramid.limits")
     if name not in EXPORTS:
         raise AttributeError(f"module 'paramid' has no attribute {name!r}")
     return getattr(import_module(f"paramid.{EXPORTS[name]}"), name)

@@ -215,7 +215,7 @@ class Entangled:
         if self.refine == "full":
             x, y = layered_acceptance.first(samples, layered_acceptance.count(spec, ROWS))
             fit = layered_refinement.fit(network, x, y, noise=spec.resolution)
-            yield layered_acceptance.believed(fit, x, y, run)
+            yield layered_acceptance.believed(fit, x, spec)
         elif (missed := loss_free.misfit(network, samples)) > MISSED:
             raise GiveUp(f"scales and shifts leave {missed:.1%} of the values unexplained: errors of directions stay")
 

@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Oracle, Run, Spec, activation
+from paramid.limits.information import free_of
 from paramid.methods.layers import rough_layers
 from paramid.methods.layers.peeling import INVERSES, inverse
 from paramid.methods.layers.rough_layers import Seen
@@ -77,7 +78,7 @@ class EntangledGauge:
             yield told(seen, oracle, noise)
             found = refined(seen, spec, x, y, noise)
             if found.believed:
-                yield layered_acceptance.believed(found, x, y, run)
+                yield layered_acceptance.believed(found, x, spec)
                 return
             why = f"the residual stays at {found.rms:.1e}, noise and rounding explain {found.floor:.1e}"
         raise GiveUp(why)
@@ -99,7 +100,7 @@ def refined(seen: Seen, spec: Spec, x: Tensor, y: Tensor, noise: float) -> Fit:
     found: list[Fit] = []
     base = torch.zeros_like(x[0])
     for rough in rough_layers.rough_networks(seen, base, layered_acceptance.widths(spec), spec.activations, x, y, 0):
-        found.append(layered_refinement.fit(rough, x, y, noise=noise))
+        found.append(layered_refinement.fit(rough, x, y, noise=noise, free=free_of(spec)))
         if found[-1].believed:
             return found[-1]
     return min(found, key=lambda fit: fit.rms)

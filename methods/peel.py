@@ -22,7 +22,11 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation
+<<<<<<< HEAD
 from paramid.methods.faces import two_layers
+=======
+from paramid.limits.information import free_of
+>>>>>>> main
 from paramid.methods.layers import circle_search, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import INVERSES, Peeled, inverse
 from paramid.methods.refinement import layered_acceptance, layered_refinement
@@ -97,7 +101,7 @@ class Peel:
         else:
             start = self.above(f, x, y, spec, run, widths, first=w)
         yield start
-        yield layered_acceptance.believed(layered_refinement.fit(start, x, y, noise=noise), x, y, run)
+        yield layered_acceptance.believed(layered_refinement.fit(start, x, y, noise=noise, free=free_of(spec)), x, spec)
 
     def above(
         self,
@@ -121,7 +125,7 @@ class Peel:
                 continue
             fixed = 0 if first is None else 1
             for rough in rough_layers.rough_networks(seen, base, widths, names, a, y, fixed):
-                found = layered_refinement.fit(rough, a, y, noise=noise)
+                found = layered_refinement.fit(rough, a, y, noise=noise, free=free_of(spec))
                 if found.rms < max(STARTED * float(y.square().mean().sqrt()), 3 * noise):
                     return found.network
                 why = f"no order of the layers above explains the values: {found.rms:.1e} is left"

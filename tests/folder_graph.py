@@ -19,12 +19,13 @@ FOREIGN = {*PLACES, "tests", "benchmarks"}  # folders of the checkout: never pac
 
 MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "words": (),
+    "limits": ("words",),
     "oracle": ("words",),
     "judging": ("words",),
     "contracts": ("words", "oracle", "judging"),
     "wall": ("words", "oracle", "contracts"),
     "tasks": ("words", "oracle", "judging", "contracts"),
-    "methods": ("words", "oracle.protocol", "oracle.samples", "contracts.method"),
+    "methods": ("words", "limits", "oracle.protocol", "oracle.samples", "contracts.method"),
     "records": ("words", "judging", "contracts"),
     "running": ("words", "oracle", "judging", "contracts", "records", "wall"),
     "identifying": ("words", "oracle", "judging", "contracts"),

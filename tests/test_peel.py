@@ -13,6 +13,7 @@ from torch.autograd.functional import jacobian
 import paramid
 from paramid import Claim, GiveUp, Network, Run, activation
 from paramid.judging import claim_scores
+from paramid.limits import information
 from paramid.methods.layers import circle_search, gauge_labels, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import Peeled, inverse
 from paramid.methods.peel import Peel
@@ -230,7 +231,7 @@ def test_the_normal_matrix_is_that_of_the_jacobian(name: str, output: str) -> No
         return layered_refinement.moved(network, p - flat)(x).flatten()
 
     j = jacobian(values, flat)
-    torch.testing.assert_close(layered_refinement.normal_matrix(network, x), j.T @ j, rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(information.normal_matrix(network, x), j.T @ j, rtol=1e-10, atol=1e-12)
     y = run.normal(9, 2)
     wanted = j.T @ (network(x) - y).flatten()
     torch.testing.assert_close(layered_refinement.slope(network, x, y), wanted, rtol=1e-10, atol=1e-12)
@@ -250,7 +251,7 @@ def test_a_rough_network_is_refined_to_rounding(widths: tuple[int, ...]) -> None
     found = layered_refinement.fit(moved(teacher, 0.02), x, teacher(x), noise=0.0)
     assert found.believed
     assert family.judge(found.network, teacher)["bits"] > 40
-    assert layered_refinement.uncertainty(found, x, teacher(x), run) < 1e-11
+    assert layered_refinement.error_bound(found, x) < 1e-11
 
 
 def test_noise_is_where_it_ends_and_tells_how_sure_it_is() -> None:
@@ -260,7 +261,7 @@ def test_noise_is_where_it_ends_and_tells_how_sure_it_is() -> None:
     found = layered_refinement.fit(moved(teacher, 0.02), x, y, noise=1e-6)
     error = 2.0 ** -SMALL.judge(found.network, teacher)["bits"]
     assert found.believed
-    assert 1e-8 < error < 3 * layered_refinement.uncertainty(found, x, y, run) < 1e-3
+    assert 1e-8 < error < 3 * layered_refinement.error_bound(found, x) < 1e-3
 
 
 def test_what_is_no_such_network_is_not_believed() -> None:

@@ -12,7 +12,7 @@ from torch import Tensor
 from paramid.oracle.protocol import Oracle
 from paramid.words import random_streams
 from paramid.words.claims import Claim
-from paramid.words.spec import Access, Spec
+from paramid.words.spec import UNKNOWN, Access, Spec
 
 
 class GiveUp(Exception):
@@ -89,7 +89,14 @@ def declined(method: Method, offer: Offer) -> str | None:
     """Why this pair is not to be run, or None."""
     if missing := method.access - offer.access:
         return f"needs {_kinds(missing)}; the task grants {_kinds(offer.access)}"
-    reason = method.declines(offer.spec)
+    return refused(method, offer.spec)
+
+
+def refused(method: Method, spec: Spec) -> str | None:
+    """Why the method is not for such teachers, or None; activations are left open to those that `finds_activation`."""
+    if UNKNOWN in spec.activations and not getattr(method, "finds_activation", False):
+        return "needs to know the activation"
+    reason = method.declines(spec)
     return None if reason is None else str(reason)
 
 

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from paramid.contracts.error_statuses import ending
-from paramid.contracts.method import Method, Run
+from paramid.contracts.method import Method, Run, refused
 from paramid.identifying import far_field
 from paramid.identifying.black_box import BadFunction, BlackBox, TimeIsUp
 from paramid.identifying.examined import Examined
@@ -70,7 +70,7 @@ class Attempts:
 
     def make(self, spec: Spec, most: int | None = None) -> Attempt:
         """One attempt, of at most so many queries where `most` is given."""
-        if reason := self.method.declines(spec):
+        if reason := refused(self.method, spec):
             return Attempt(spec, (), Status.DECLINED, reason, 0, 0, 0.0, float("nan"))
         limits = [limit for limit in (self.left, most) if limit is not None]
         oracle = CountingOracle(

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from paramid.words.activations import activation
-from paramid.words.network import Network
+from paramid.words.network import Network, shaped
 from paramid.words.neuron_distances import distances
 
 SAME = 1e-9  # of two half-spaces
@@ -45,7 +45,7 @@ def by_rank(network: Network, x: Tensor) -> Network:
     kept = torch.cat([sizes, sizes.new_zeros(len(v) - len(sizes))]) > NULL * (float(sizes.max()) if len(sizes) else 0)
     seen = torch.zeros_like(length)
     seen[felt] = (v[~kept].norm(dim=0) < ENTRY).to(length.dtype)
-    return in_shape(network, seen)
+    return shaped(network, seen)
 
 
 def by_planes(network: Network, x: Tensor) -> Network:
@@ -105,13 +105,3 @@ def telling(network: Network, x: Tensor) -> Tensor:
         rarer = torch.where(on.double().mean(0) > 0.5, ~on, on)
         chosen |= (rarer & (rarer.cumsum(0) <= EACH * (len(w) + 1))).any(dim=1)
     return chosen.nonzero()[:, 0]
-
-
-def in_shape(network: Network, values: Tensor) -> Network:
-    """A vector of parameters as a network."""
-    weights, biases = [], []
-    for w, b in zip(network.weights, network.biases, strict=True):
-        weights.append(values[: w.numel()].view_as(w))
-        biases.append(values[w.numel() : w.numel() + b.numel()])
-        values = values[w.numel() + b.numel() :]
-    return network.with_layers(weights, biases)

@@ -203,6 +203,16 @@ class Network(Claim):
         return None
 
 
+def shaped(like: Network, values: Tensor) -> Network:
+    """A vector of parameters as a network: layer after layer the weights, row by row, then the biases."""
+    weights, biases = [], []
+    for w, b in zip(like.weights, like.biases, strict=True):
+        weights.append(values[: w.numel()].view_as(w))
+        biases.append(values[w.numel() : w.numel() + b.numel()])
+        values = values[w.numel() + b.numel() :]
+    return like.with_layers(weights, biases)
+
+
 def permute(network: Network, layer: int, order: Tensor) -> Network:
     """The same function with the neurons of a hidden layer in another order (or fewer of them)."""
     w, b = list(network.weights), list(network.biases)

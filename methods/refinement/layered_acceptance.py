@@ -11,12 +11,15 @@ from itertools import pairwise
 import torch
 from torch import Tensor
 
-from paramid import GiveUp, Network, Run, Spec
+from paramid import GiveUp, Network, Spec
+from paramid.limits.information import free_of
 from paramid.methods.refinement import layered_refinement
 from paramid.methods.refinement.layered_refinement import Fit
 from paramid.oracle.samples import Samples
 from paramid.words import memory_limits
 from paramid.words.neuron_distances import CLOSE
+
+SURE = 3.0  # bounds that the largest of all errors stays below
 
 
 def widths(spec: Spec) -> tuple[int, ...]:
@@ -62,12 +65,12 @@ def first(samples: Samples, rows: int) -> tuple[Tensor, Tensor]:
     return torch.cat(x), torch.cat(y)
 
 
-def believed(found: Fit, x: Tensor, y: Tensor, run: Run) -> Network:
+def believed(found: Fit, x: Tensor, spec: Spec) -> Network:
     """The network of `found`, with its own words; given up where more is left than noise and rounding explain."""
     if not found.believed:
         raise GiveUp(f"the residual stays at {found.rms:.1e}, noise and rounding explain {found.floor:.1e}")
-    error = layered_refinement.uncertainty(found, x, y, run)
-    if not error < CLOSE:
-        raise GiveUp(f"noise leaves parameters uncertain by {error:.1e}")
+    error = layered_refinement.error_bound(found, x, free_of(spec))
+    if not SURE * error < CLOSE:
+        raise GiveUp(f"noise leaves parameters uncertain by {SURE * error:.1e}")
     stats = {"residual": found.rms, "error_bound": error, "factors": found.factors}
     return replace(found.network, stats=stats)
