@@ -22,11 +22,8 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation
-<<<<<<< HEAD
-from paramid.methods.faces import two_layers
-=======
 from paramid.limits.information import free_of
->>>>>>> main
+from paramid.methods.faces import two_layers
 from paramid.methods.layers import circle_search, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import INVERSES, Peeled, inverse
 from paramid.methods.refinement import layered_acceptance, layered_refinement
@@ -49,6 +46,7 @@ class Peel:
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
+    finds_activation: ClassVar[bool] = True  # where norms are free: layers of tanh and of logistic are one family
 
     def __post_init__(self) -> None:
         at_least(self, radius=100, circles=1, points=1, rows=1)

@@ -191,7 +191,7 @@ def refined(rough: Network, oracle: Oracle, run: Run) -> Network:
         y = oracle.query(x)
         found = layered_refinement.fit(now, x, y, noise=0.0)
         now = found.network
-    network = layered_acceptance.believed(found, x, y, run)
+    network = layered_acceptance.believed(found, x, spec)
     fresh = 2 * run.normal(FRESH, spec.inputs)
     left = layered_refinement.misfit(network, fresh, oracle.query(fresh))
     if not left <= layered_refinement.AT_FLOOR * found.floor:
