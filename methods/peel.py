@@ -9,6 +9,9 @@
 Where the second layer is as wide as the first there is no rank to tell, and a first layer wider than the input has no
 inverse: stages 4 and 5 then take all layers at once in the original coordinates. What stage 5 cannot bring down to
 noise and rounding is given up: a wrong label, a wrong order of layers of equal width or a wrong minimum leave far more.
+
+All this needs unit weight vectors. Where norms are free as well, two hidden layers of tanh or logistic are taken on the
+faces of the first layer's cube instead (faces.two_layers).
 """
 
 from collections.abc import Iterator
@@ -20,6 +23,7 @@ from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation
 from paramid.limits.information import free_of
+from paramid.methods.faces import two_layers
 from paramid.methods.layers import circle_search, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import INVERSES, Peeled, inverse
 from paramid.methods.refinement import last_fit, layered_acceptance, layered_refinement
@@ -44,17 +48,20 @@ class Peel:
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
+    finds_activation: ClassVar[bool] = True  # where norms are free: layers of tanh and of logistic are one family
 
     def __post_init__(self) -> None:
         at_least(self, radius=100, circles=1, points=1, rows=1, again=0)
 
     def declines(self, spec: Spec) -> str | None:
-        """Deep, sigmoidal, with unit weights and few enough neurons."""
+        """Deep, sigmoidal, with few enough neurons; two hidden layers where norms are free."""
         widths = layered_acceptance.widths(spec)
         if len(widths) < len(spec.widths):
             return "needs to know the number of neurons"
         if len(widths) < 2:
             return "needs two hidden layers and more"
+        if spec.norms == "free":
+            return two_layers.declines(spec)
         *hidden, last = spec.activations
         if len(set(hidden)) > 1 or hidden[0] == "identity" or not {hidden[0], last} <= {*INVERSES, "identity"}:
             return f"cannot invert layers of {', '.join(spec.activations)}"
@@ -66,8 +73,9 @@ class Peel:
         return rough_layers.crowded(d, above, spec.outputs) or layered_acceptance.too_large(spec)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
-        """Stages 1 to 5, under noise with the values of all of them."""
-        yield from last_fit.ended(self.found, oracle, run, again=self.again)
+        """Stages 1 to 5, or those of free norms; under noise with the values of all of them."""
+        stages = two_layers.identified if oracle.spec.norms == "free" else self.found
+        yield from last_fit.ended(stages, oracle, run, again=self.again)
 
     def found(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 5."""
