@@ -119,7 +119,7 @@ BAD = [
     ("run spm shallow:shift=nan", "shift is nan; at least 0 was wanted"),
     ("run spm shallow:m=3,beta=1", "m and beta were both given"),
     ("run spm shallow:D=5,D=6", "gives an option twice"),
-    ("run spm shallow:activation=tahn", "unknown activation 'tahn'; did you mean tanh?"),
+    ("run spm shallow:activation=tahn", "unknown activation 'tahn'; did you mean tanh"),
     ("run spm shallow:shift_law=cauchy", "unknown shift law 'cauchy'"),
     ("run spm shallow --seed -1", "seed is -1"),
     ("run spm shallow --seed one", "invalid int value: 'one'"),

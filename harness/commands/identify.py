@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 EXAMPLE = "paramid identify model.py:f --inputs 8 --neurons 5 --activation tanh --outer free --out found.npz"
 TAKEN = (
     "inputs", "outputs", "activation", "outer", "norms", "output_bias", "shift", "method", "seed", "query_limit",
-    "time_limit", "batch", "precision", "progress",
+    "time_limit", "batch", "precision", "precision_wanted", "progress",
 )  # fmt: skip
 
 
@@ -45,7 +45,7 @@ def arguments(add: Add) -> None:
     add("--norms", choices=("unit", "free"), help="of weight vectors; default: unit with outer ones, else free")
     add("--output-bias", choices=("zero", "free"), help="default: zero with outer ones, else free")
     add("--shift", type=float, default=0.5, metavar="S", help="half-width of the shifts' law; default: 0.5")
-    add("--method", default="sphere-lm", metavar="METHOD", help="default: sphere-lm")
+    add("--method", default="auto", metavar="METHOD", help="auto (default): kinks, sphere-lm, far-lines, peel in turn")
     add("--seed", type=int, default=0, help="default: 0")
     add(
         "--query-limit",
@@ -56,6 +56,7 @@ def arguments(add: Add) -> None:
     add("--time-limit", type=float, metavar="S", help="seconds after which no row is asked; default: no limit")
     add("--batch", type=int, metavar="N", help="rows of one call of the model at most; default: no limit")
     add("--precision", choices=("float64", "float32"), help="of the model; default: as its values show")
+    add("--precision-wanted", type=float, metavar="E", help="under noise: error of a parameter that rows are spent for")
     add("--trust", action="store_true", help="open a pickled module: this runs the code in it")
     add("--json", action="store_true", help="one JSON object and nothing else on stdout")
     add("--out", type=Path, metavar="FILE.npz", help="write the arrays of the network found")
@@ -64,13 +65,13 @@ def arguments(add: Add) -> None:
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     from paramid.identifying.black_box import BadFunction
-    from paramid.identifying.identify import AUTO, identify
+    from paramid.identifying.identify import identify
     from paramid.identifying.model_files import opened, told
 
     if options.out is not None and (options.out.is_dir() or not options.out.absolute().parent.is_dir()):
         raise UsageError(f"--out is {options.out}; a file in a folder that is there was wanted")
     neurons, options.progress = widths(options.neurons), not options.json
-    known = "tanh" if options.activation == AUTO else options.activation
+    known = "tanh" if options.activation == "auto" else options.activation
     f, plain = opened(options.model, activation_name=known, trust=options.trust), told(options.model, known)
     try:
         with redirect_stdout(sys.stderr) if options.json else nullcontext():  # what f prints is no JSON
@@ -104,6 +105,8 @@ def described(found: "Found") -> str:
     if found.network is not None:
         shape = "-".join(map(str, (found.network.inputs, *found.network.widths, found.network.outputs)))
         lines.append(f"network: {shape}, {found.network.activations[0]}, residual {found.residual:.1e}")
+        if math.isfinite(found.error_bound):
+            lines.append(f"bound: parameters are known to about {found.error_bound:.0e} (Cramér-Rao)")
     lines += [f"obstacle: {told}" for told in found.obstacles]
     spent = f"{found.queries:,} queries, {found.samples:,} samples, {found.seconds:.2f} s"
     return "\n".join([*lines, f"cost: {spent}; values in {found.precision}"])
@@ -125,6 +128,7 @@ def as_json(found: "Found") -> dict[str, object]:
         "activations": None if network is None else network.activations,
         "widths": None if network is None else network.widths,
         "residual": found.residual if math.isfinite(found.residual) else None,
+        "error_bound": found.error_bound if math.isfinite(found.error_bound) else None,
         "queries": found.queries,
         "samples": found.samples,
         "seconds": found.seconds,

@@ -16,6 +16,7 @@ from paramid.identifying import far_field
 from paramid.identifying.black_box import BadFunction, BlackBox, TimeIsUp
 from paramid.identifying.examined import Examined
 from paramid.identifying.misfits import examine
+from paramid.identifying.order import ENDED
 from paramid.judging.claim_scores import accept
 from paramid.judging.metrics import Unjudgeable
 from paramid.judging.output_errors import score_outputs
@@ -29,7 +30,6 @@ from paramid.words.status import Status
 SMALL = 1e-3  # residuals below are those of a network found
 EXACT = {"float64": 1e-7, "float32": 1e-4}  # residuals below show that an assumption was the right one
 AGAIN, FREE_ROWS, FREE_SECONDS = 4, 20_000, 5.0  # what another attempt may cost: times the first, and on top
-ENDED = (Status.TIMED_OUT, Status.BUDGET_SPENT)
 FREED = {"outer": ("ones", "free"), "norms": ("unit", "free"), "output_bias": ("zero", "free")}
 
 
@@ -52,9 +52,15 @@ class Attempt:
         return next((c for c in reversed(self.claims) if isinstance(c, Network)), None)
 
     @property
+    def rank(self) -> tuple[bool, float]:
+        """What finished before what did not, and the smaller residual first."""
+        return self.status is not Status.FINISHED, self.residual if math.isfinite(self.residual) else math.inf
+
+    @property
     def exact(self) -> bool:
         """Whether the method vouches for a network that gives the function's values."""
-        return self.status is Status.FINISHED and self.residual <= EXACT[self.spec.precision]
+        close = SMALL if self.spec.noise else EXACT[self.spec.precision]  # residuals are of noisy values
+        return self.status is Status.FINISHED and self.residual <= close
 
 
 @dataclass
@@ -94,6 +100,10 @@ class Attempts:
         self.box.deadline = deadline
         return replace(made, residual=residual)
 
+    def nothing(self, spec: Spec, reason: str) -> Attempt:
+        """An attempt that came to nothing."""
+        return Attempt(spec, (), Status.GAVE_UP, reason, 0, 0, 0.0, float("nan"))
+
     @property
     def left(self) -> int | None:
         """Queries that are left."""
@@ -126,7 +136,7 @@ class Attempts:
                 return made[-1]
         if all(a.status is Status.DECLINED for a in made):
             return made[0]
-        best = min(made, key=lambda a: a.residual if math.isfinite(a.residual) else math.inf)
+        best = min(made, key=lambda a: a.rank[1])
         tried = ", ".join(a.spec.activation for a in made)
         return replace(best, reason=f"of {tried} none fits; {best.spec.activation}: {best.reason}")
 

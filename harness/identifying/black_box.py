@@ -19,6 +19,8 @@ from paramid.words.spec import Access, Spec
 
 TRIED, COMPARED = 4, 1000  # rows: asked for twice before the start, and compared at the end
 GRANTED = frozenset({Access.QUERIES, Access.SAMPLES})
+MEASURED = 100  # rows, twice, where these differ
+MET = 1e-4  # of the values' size: noise that methods meet
 DROWNED = 0.1  # of the values' size: more noise leaves no function
 OFTEN = 0.1  # seconds between two states of the line on a terminal
 
@@ -66,6 +68,7 @@ class BlackBox:
             raise BadFunction(f"f is a {type(f).__name__}; a callable was wanted")
         self._f, self._spec, self.rows = f, spec, 0
         self._batch, self._progress = batch, terminal_line if progress is True else progress or None
+        self.noise = 0.0
         self._began, self._told, self.deadline = time.perf_counter(), -math.inf, math.inf
         self._example = next(f.parameters(), None) if isinstance(f, torch.nn.Module) else None
         self.precision = precision_of(f) or "float64"
@@ -107,16 +110,22 @@ class BlackBox:
     def check_deterministic(self, seed: int) -> None:
         """Ask for the same few rows twice, and see the precision of the values.
 
-        Raises NoisyFunction where they differ a little, BadFunction where they have nothing in common.
+        Where they differ by very little, that is the noise. Raises NoisyFunction where it is more, BadFunction where
+        they have nothing in common.
         """
         x = self._inputs(seed, "try", TRIED)
         first, second = self(x), self(x)
         if not torch.equal(first, second):
+            x = self._inputs(seed, "noise", MEASURED)
+            first, second = self(x), self(x)
             apart = first - second
             told = f"f is not deterministic: the same rows differ by {float(apart.abs().max()):.1e}"
             sigma, size = float(apart.square().mean().sqrt()) / math.sqrt(2), float(first.abs().max())
             if sigma > DROWNED * size:
                 raise BadFunction(told)
+            self.noise = sigma
+            if sigma <= MET * size:
+                return
             raise NoisyFunction(
                 f"{told}, noise of about {sigma:.0e} on every value, {sigma / size:.0e} of the largest; try f without "
                 "what is random in it (dropout, an unseeded generator), or a mean of many calls at every input"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
 from typing import Any
@@ -12,8 +12,10 @@ from typing import Any
 from paramid.contracts import registry
 from paramid.contracts.controls import Control
 from paramid.contracts.method import Method
+from paramid.identifying import order
 from paramid.identifying.attempts import SMALL, Attempts
 from paramid.identifying.black_box import GRANTED, BlackBox, NoisyFunction, Progress, TimeIsUp
+from paramid.identifying.order import AUTO
 from paramid.judging.obstacles import obstacles
 from paramid.words import activations
 from paramid.words.claims import Claim
@@ -21,8 +23,6 @@ from paramid.words.naming import UsageError, whole
 from paramid.words.network import Network
 from paramid.words.spec import Spec
 from paramid.words.status import Status
-
-AUTO = "auto"
 
 
 @dataclass(frozen=True, repr=False)
@@ -39,6 +39,9 @@ class Found:
     obstacles: tuple[str, ...]  # what of the network found cannot be seen in its values: equal, dead, mirrored neurons
     residual: float  # max |f - network| over max |f| on fresh inputs; NaN without a network
     precision: str = "float64"  # what f was believed to compute in
+    error_bound: float = (
+        math.nan
+    )  # Cramér-Rao: how well f's values let any method know its worst parameter; NaN: unsaid
 
     @property
     def good(self) -> bool:
@@ -70,12 +73,13 @@ def identify(
     norms: str | None = None,
     output_bias: str | None = None,
     shift: float = 0.5,
-    method: str | type[Method] | Method = "sphere-lm",
+    method: str | type[Method] | Method = AUTO,
     seed: int = 0,
     query_limit: int | None = None,
     time_limit: float | None = None,
     batch: int | None = None,
     precision: str | None = None,
+    precision_wanted: float | None = None,
     progress: bool | Progress = False,
 ) -> Found:
     """Recover the parameters of `f`, believed to be a network with these hidden widths.
@@ -83,21 +87,26 @@ def identify(
     `f` gets a float64 array (rows, inputs), or a tensor where it is a `torch.nn.Module` or a `Network`, and returns
     (rows,), (rows, 1) or (rows, outputs). With `outer="ones"` outer weights are 1, weight vectors have length 1 and
     there is no output bias, unless `norms` and `output_bias` say otherwise; with `outer="free"` all are free.
-    `neurons=None` finds the width out, `activation="auto"` tries the smooth activations in turn. `method` is a name, a
-    class or an instance.
+    `neurons=None` finds the width out, `activation="auto"` the activation. `method` is a name, a class or an instance;
+    "auto" tries those of `identifying.order` until one finds f.
 
-    Values that are all whole in float32 are believed to be computed in it, unless `precision` says otherwise. A call
-    of `f` gets at most `batch` rows, `progress(rows, seconds)` follows each, and none begins `time_limit` seconds
-    after the start. Where the method gives up, the reason says which assumption failed by a test, and what to try.
+    Values that are all whole in float32 are believed to be computed in it, unless `precision` says otherwise. Where a
+    row has other values every time, by very little, that is noise, and rows are spent until the Cramér-Rao bound says
+    that no parameter is off by more than `precision_wanted`.
+
+    A call of `f` gets at most `batch` rows, `progress(rows, seconds)` follows each, and none begins `time_limit`
+    seconds after the start. Where the method gives up, the reason says which assumption failed by a test, and what to
+    try.
     """
     seed = whole("seed", seed)
     query_limit = None if query_limit is None else whole("query_limit", query_limit, 1)
     batch = None if batch is None else whole("batch", batch, 1)
-    time_limit = None if time_limit is None else seconds_of(time_limit)
+    time_limit = None if time_limit is None else positive("time_limit", time_limit, "a positive number of seconds")
     if not (isinstance(progress, bool) or callable(progress)):
         raise UsageError(f"progress is {progress!r}; True, False or a function of rows and seconds was wanted")
     spec = spec_of(inputs, neurons, outputs, activation, outer, norms, output_bias, shift, precision)
-    chosen = chosen_method(method)
+    candidates = order.methods() if method == AUTO else {"": chosen_method(method)}
+    wanted = None if precision_wanted is None else positive("precision_wanted", precision_wanted, "a positive number")
     box = BlackBox(f, spec, batch=batch, progress=progress)
     if time_limit is not None:
         box.deadline = time.perf_counter() + time_limit
@@ -106,17 +115,18 @@ def identify(
     except (NoisyFunction, TimeIsUp) as error:
         status = Status.GAVE_UP if isinstance(error, NoisyFunction) else Status.TIMED_OUT
         return Found(None, status, str(error), (), box.rows, 0, 0.0, (), float("nan"))
-    spec = replace(spec, precision=precision or box.precision)
+    spec = replace(spec, precision=precision or box.precision, noise=box.noise, precision_wanted=wanted)
+    attempts = Attempts(next(iter(candidates.values())), box, seed, query_limit)
     try:
-        return found(Attempts(chosen, box, seed, query_limit), spec, None if activation == AUTO else activation)
+        return found(attempts, candidates, spec, None if activation == AUTO else activation)
     finally:
         box.clear_line()
 
 
-def found(attempts: Attempts, spec: Spec, activation: str | None) -> Found:
+def found(attempts: Attempts, candidates: Mapping[str, Method], spec: Spec, activation: str | None) -> Found:
     """What the attempts come to, with the reason where they fail."""
     begin = time.perf_counter()
-    made = attempts.make(spec) if activation else attempts.in_turn(spec)
+    made = order.first_success(attempts, candidates, spec, activation)
     reason = made.reason
     lost = made.status is Status.FINISHED and made.network is not None and not made.residual <= SMALL
     if (made.status in (Status.DECLINED, Status.GAVE_UP) or lost) and (misfit := attempts.diagnosis(made, activation)):
@@ -133,6 +143,7 @@ def found(attempts: Attempts, spec: Spec, activation: str | None) -> Found:
         obstacles(network) if network is not None else (),
         made.residual,
         spec.precision,
+        math.nan if network is None else network.stats.get("error_bound", math.nan),
     )
 
 
@@ -170,11 +181,11 @@ def spec_of(
         raise UsageError(str(error)) from error
 
 
-def seconds_of(value: object) -> float:
-    """A time limit in seconds."""
+def positive(name: str, value: object, wanted: str) -> float:
+    """A positive, finite number."""
     if isinstance(value, Real) and 0 < float(value) < math.inf:
         return float(value)
-    raise UsageError(f"time_limit is {value!r}; a positive number of seconds was wanted")
+    raise UsageError(f"{name} is {value!r}; {wanted} was wanted")
 
 
 def chosen_method(method: object) -> Method:
