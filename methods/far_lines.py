@@ -30,6 +30,7 @@ from paramid.methods.far_field.neurons import Neurons
 from paramid.methods.far_field.outlook import Outlook, outlook
 from paramid.methods.far_field.scanning import scanned
 from paramid.methods.far_field.walking import walked
+from paramid.methods.refinement import layered_acceptance
 from paramid.methods.spans.output_differences import Values
 from paramid.words.options import at_least
 from paramid.words.spec import UNKNOWN
@@ -71,13 +72,14 @@ class FarLines:
             return f"noise {spec.noise:g} drowns crossings"
         if spec.inputs < 2:
             return "needs two inputs: on a line all neurons are near 0"
-        return None
+        return None if None in spec.widths else layered_acceptance.too_large(spec)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 7; sets of neurons that values contradict send it to further lines."""
         f, spec = oracle.query, oracle.spec
         view, tried, why = outlook(f, spec, run, self.radius), list[Tensor](), "lines show no neuron"
         for sight in lines.on_lines(f, spec, view, run, self.lines):
+            sight.refuse(spec.widths[0])
             best = sight.best(spec.widths[0])
             if best is None:
                 why = f"lines show {len(sight.known)} neurons of {spec.widths[0] or 'nobody knows how many'}"

@@ -338,7 +338,7 @@ def test_tasks_of_the_registry_are_identified_with_their_pins(text: str) -> None
     ("changes", "said"),
     [
         ({"activations": ("gelu", "identity")}, "lines show"),
-        ({"widths": (4,)}, "residual stays"),
+        ({"widths": (4,)}, "residual stays|5 neurons, 4 were told"),
         ({"widths": (6,)}, "5 neurons of 6"),
         ({"outer": "ones"}, "residual stays"),
     ],

@@ -29,6 +29,7 @@ FARTHER = (1.0, 10.0)  # times the radius, where crossings cover a line
 GUESS = 25  # neurons where their number is not told
 WITHIN = 40.0  # radii: a crossing farther out is beyond the end of a line, or too slow
 OFTEN = 3.0  # times as often as it was missed, a neuron is seen that is one
+SURE = 4  # lines that all show a neuron leave no doubt
 PATIENT, LOWERED = 2, 0.1  # lines before what counts as bent is lowered, and by how much on each line after them
 SILENT = 5  # lines without a new neuron are the end
 ALIKE, ROUGHLY = 1e-3, 5e-2  # angle below which two neurons seen are one, and under noise
@@ -49,6 +50,12 @@ class Sight:
         """As many as were told, or all that lines agree on once a line shows no other; None where there are fewer."""
         width = told or (0 if self.news else confirmed(self.known))
         return self.known.best(width) if 0 < width <= len(self.known) else None
+
+    def refuse(self, told: int | None) -> None:
+        """Give up on more neurons than were told."""
+        sure = int(((self.known.seen >= SURE) & (self.known.missed == 0)).sum())
+        if told is not None and sure > told:
+            raise GiveUp(f"lines show {sure} neurons, {told} were told")
 
 
 def on_lines(f: Values, spec: Spec, view: Outlook, run: Run, most: int) -> Iterator[Sight]:

@@ -25,6 +25,7 @@ from paramid.methods.spans import linear_parts
 from paramid.methods.spans.output_differences import Values
 
 FRESH = 100  # points that had no part in the fit
+STEPS = 30  # of a refinement: success takes fewer
 WITHIN = 2.0  # times what is believed in the fit: fresh points are not fitted
 APART = 2.0  # spreads: neurons whose foot is farther from 0 have points of their own
 
@@ -94,7 +95,7 @@ def settled(rough: Network, spec: Spec, pairs: Pairs) -> Network:
     start, free = pins.pinned(rough, spec), free_of(spec)
     rounded = 16 * layered_refinement.UNIT * float(pairs.y.square().mean().sqrt())
     noise = pairs.noise if pairs.noise > rounded else 0.0
-    found = layered_refinement.fit(start, pairs.x, pairs.y, noise=noise, free=free)
+    found = layered_refinement.fit(start, pairs.x, pairs.y, noise=noise, steps=STEPS, free=free)
     claim = layered_acceptance.believed(found, pairs.x, spec)
     left = layered_refinement.misfit(claim, pairs.fresh, pairs.check)
     most = WITHIN * layered_refinement.AT_FLOOR * found.floor
