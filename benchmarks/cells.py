@@ -71,6 +71,8 @@ MORE = [
     "cryptanalytic | relu:D=10,widths=5-5",
     "boundary-bends | relu:D=10,widths=5,decisions=true",
     "far-lines | shallow:D=10,m=60,activation=softplus,outer=free",
+    "sphere-lm | trained:widths=10,steps=1000",
+    "sphere-lm | file",
 ]
 CELLS = FEW + MORE
 SEEDS, WORKERS = 2, 2

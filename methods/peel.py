@@ -9,6 +9,9 @@
 Where the second layer is as wide as the first there is no rank to tell, and a first layer wider than the input has no
 inverse: stages 4 and 5 then take all layers at once in the original coordinates. What stage 5 cannot bring down to
 noise and rounding is given up: a wrong label, a wrong order of layers of equal width or a wrong minimum leave far more.
+
+All this needs unit weight vectors. Where norms are free as well, two hidden layers of tanh or logistic are taken on the
+faces of the first layer's cube instead (faces.two_layers).
 """
 
 from collections.abc import Iterator
@@ -20,14 +23,16 @@ from torch import Tensor
 
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation
 from paramid.limits.information import free_of
+from paramid.methods.faces import two_layers
 from paramid.methods.layers import circle_search, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import INVERSES, Peeled, inverse
-from paramid.methods.refinement import layered_acceptance, layered_refinement
+from paramid.methods.refinement import last_fit, layered_acceptance, layered_refinement
 from paramid.methods.spans.output_differences import Values
 from paramid.words.options import at_least
 
 LOUDEST = 1e-4
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere
+NOISY = 10.0  # and of the noise: what is wrong with the first layer is left as well
 AWAY = (0.0, 0.3, 0.9)  # of base points from the middle
 
 
@@ -38,21 +43,25 @@ class Peel:
     radius: float = 1e5  # radius of the circles around 0 on which first-layer neurons switch one by one
     circles: int = 12  # circles searched for the first layer, at most
     points: int = 40  # points of gradients, whose rank tells the first shifts; later starts take twice as many
+    again: float = 0.6  # under noise: values of the last fit for each that was spent before
     rows: float = 2.0  # equations for each parameter in the refinement; a point makes min(outputs, last hidden width)
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
+    finds_activation: ClassVar[bool] = True  # where norms are free: layers of tanh and of logistic are one family
 
     def __post_init__(self) -> None:
-        at_least(self, radius=100, circles=1, points=1, rows=1)
+        at_least(self, radius=100, circles=1, points=1, rows=1, again=0)
 
     def declines(self, spec: Spec) -> str | None:
-        """Deep, sigmoidal, with unit weights and few enough neurons."""
+        """Deep, sigmoidal, with few enough neurons; two hidden layers where norms are free."""
         widths = layered_acceptance.widths(spec)
         if len(widths) < len(spec.widths):
             return "needs to know the number of neurons"
         if len(widths) < 2:
             return "needs two hidden layers and more"
+        if spec.norms == "free":
+            return two_layers.declines(spec)
         *hidden, last = spec.activations
         if len(set(hidden)) > 1 or hidden[0] == "identity" or not {hidden[0], last} <= {*INVERSES, "identity"}:
             return f"cannot invert layers of {', '.join(spec.activations)}"
@@ -64,6 +73,11 @@ class Peel:
         return rough_layers.crowded(d, above, spec.outputs) or layered_acceptance.too_large(spec)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 5, or those of free norms; under noise with the values of all of them."""
+        stages = two_layers.identified if oracle.spec.norms == "free" else self.found
+        yield from last_fit.ended(stages, oracle, run, again=self.again)
+
+    def found(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 5."""
         spec, noise = oracle.spec, oracle.spec.resolution
         widths, out = layered_acceptance.widths(spec), activation(spec.activations[-1])
@@ -89,7 +103,10 @@ class Peel:
         else:
             start = self.above(f, x, y, spec, run, widths, first=w)
         yield start
-        yield layered_acceptance.believed(layered_refinement.fit(start, x, y, noise=noise, free=free_of(spec)), x, spec)
+        if not noise:
+            yield layered_acceptance.believed(
+                layered_refinement.fit(start, x, y, noise=noise, free=free_of(spec)), x, spec
+            )
 
     def above(
         self,
@@ -114,7 +131,7 @@ class Peel:
             fixed = 0 if first is None else 1
             for rough in rough_layers.rough_networks(seen, base, widths, names, a, y, fixed):
                 found = layered_refinement.fit(rough, a, y, noise=noise, free=free_of(spec))
-                if found.rms < max(STARTED * float(y.square().mean().sqrt()), 3 * noise):
+                if found.rms < max(STARTED * float(y.square().mean().sqrt()), NOISY * noise):
                     return found.network
                 why = f"no order of the layers above explains the values: {found.rms:.1e} is left"
         raise GiveUp(why)

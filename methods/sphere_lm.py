@@ -6,6 +6,8 @@
     4. signs, shifts and, where they are free, norms and outer weights (ridge_profiles)
     5. all of them at once on matched gradient differences             (joint_refinement)
     6. within 5: signs that only the linear part of f shows           (linear_parts)
+    7. several outputs by a random mix of them                        (mixed_outputs)
+    8. under noise, all of them on every value spent and on more      (last_fit)
 
 One-sided lattices cost D²/6 queries a neuron and leave directions right to 1e-3, which is all that stage 5 needs. Both
 sides are taken where that is too crude: close to D(D-1)/2, under noise, with free outer weights or norms, and to find
@@ -20,9 +22,17 @@ from typing import ClassVar
 import torch
 from torch import Tensor
 
-from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Spec, Subspace, activation
-from paramid.methods.refinement import joint_refinement
-from paramid.methods.spans import gram_span, hessians, lattices, linear_parts, ridge_profiles, sphere_search
+from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
+from paramid.methods.refinement import joint_refinement, last_fit, layered_acceptance
+from paramid.methods.spans import (
+    gram_span,
+    hessians,
+    lattices,
+    linear_parts,
+    mixed_outputs,
+    ridge_profiles,
+    sphere_search,
+)
 from paramid.methods.spans.gram_span import Spectrum
 from paramid.words.activations import ACTIVATIONS
 from paramid.words.options import among, positive
@@ -46,12 +56,13 @@ class SphereLM:
     steps: int = 25  # steps of a descent, at most
     points: int = 8  # points of ridge profiles, at 4m + 1 queries each
     refine: bool = True  # whether all parameters are refined on gradient differences in the end
+    again: float = 1.0  # under noise: values of the last fit for each that was spent before
 
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         among(self, derivatives=("differences", "exact"), lattice=LATTICES)
-        positive(self, "h", "batch", "steps", "points")
+        positive(self, "h", "batch", "steps", "points", "again")
         if not self.rows > 1:
             raise ValueError(f"rows is {self.rows}; more than 1 was wanted")
 
@@ -62,8 +73,12 @@ class SphereLM:
 
     def declines(self, spec: Spec) -> str | None:
         """Shallow, smooth, and no more neurons than rank-ones can be told apart."""
-        if not spec.shallow or spec.outputs != 1:
-            return "needs one hidden layer and one linear output"
+        if not spec.shallow:
+            return "needs one hidden layer and linear outputs"
+        if spec.outputs > 1 and (spec.outer, spec.output_bias) != ("free", "free"):
+            return "needs free outer weights and output biases where there are several outputs"
+        if spec.outputs > 1 and not self.refine:
+            return "finds several outputs in the refinement"
         if spec.activation not in ACTIVATIONS:
             return f"knows no derivatives of {spec.activation}"
         g = activation(spec.activation)
@@ -74,9 +89,30 @@ class SphereLM:
             return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
         if spec.noise > LOUDEST and self.derivatives == "differences":
             return f"noise {spec.noise:g} drowns second differences of any step"
-        return None
+        return layered_acceptance.too_large(spec) if spec.outputs > 1 else None
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 8."""
+        if self.refine:
+            yield from last_fit.ended(self.found, oracle, run, again=self.again)
+        else:
+            yield from self.found(oracle, run)
+
+    def found(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 6, of several outputs by one."""
+        if oracle.spec.outputs == 1:
+            yield from self.of_one_output(oracle, run)
+            return
+        one = None
+        for claim in self.of_one_output(mixed_outputs.Mixed(oracle, run), run):
+            if isinstance(claim, Network):
+                one = claim
+            else:
+                yield claim
+        assert one is not None
+        yield mixed_outputs.completed(oracle, one, run)
+
+    def of_one_output(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 6."""
         spectrum, m = self.spanned(oracle, run)
         d, gap, basis = oracle.spec.inputs, spectrum.gap(m), spectrum.basis(m)

@@ -172,13 +172,18 @@ class Relu(Task):
         if not isinstance(claim, Network):
             return super().judge(claim, teacher)
         truth = cast("ReluTeacher", teacher)
-        metrics = score_network(truth, turned(truth, claim.copy(), felt(self.D)), truth.known)
-        x = random_streams.normal(JUDGED, self.D, random_streams.generator(0, "relu judge"), CPU, F64)
-        values = score_outputs(truth, claim, x.split(1000))["output_error_relative"]
-        metrics |= {"function_exact": float(values < EXACT), "undetermined": float(missing(truth.known))}
-        if metrics["undetermined"]:  # what cannot be scored by itself must be right as a function
-            metrics |= {name: metrics[name] * metrics["function_exact"] for name in ("identified", "exact")}
-        return self.headed(metrics)
+        return self.headed(score_felt(truth, truth.known, claim))
+
+
+def score_felt(truth: Network, known: Network, claim: Network, close: float = EXACT) -> Metrics:
+    """Networks by what is determined of them, and by their values on inputs of the law."""
+    metrics = score_network(truth, turned(truth, claim.copy(), felt(truth.inputs)), known)
+    x = random_streams.normal(JUDGED, truth.inputs, random_streams.generator(0, "relu judge"), CPU, F64)
+    values = score_outputs(truth, claim, x.split(1000))["output_error_relative"]
+    metrics |= {"function_exact": float(values < close), "undetermined": float(missing(known))}
+    if metrics["undetermined"]:  # what cannot be scored by itself must be right as a function
+        metrics |= {name: metrics[name] * metrics["function_exact"] for name in ("identified", "exact")}
+    return metrics
 
 
 def balanced(drawn: ReluTeacher) -> ReluTeacher:

@@ -34,6 +34,7 @@ SMALL = {
     "densenet-algorithm1": "densenet-algorithm1:steps=600",
     "kernel": "kernel:N=100",
     "hierarchy": "hierarchy:D=5,ks=2-1,N=400",
+    "trained": "trained:widths=3,steps=100",
 }
 METHODS = [SMALL.get(name, name) for name in registry.BUILT_IN["methods"]]
 TASKS = [SMALL.get(name, name) for name in registry.BUILT_IN["tasks"]]

@@ -32,6 +32,25 @@ def test_the_code_of_the_readme_runs(capsys: pytest.CaptureFixture[str]) -> None
     assert "\n1.0 " in said
 
 
+@pytest.mark.slow
+def test_a_model_file_comes_to_its_verdict(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "your_network"}
+    with torch.random.fork_rng():
+        for code in blocks("python", (ROOT / "docs" / "your-network.md").read_text(encoding="utf-8")):
+            exec(compile(code, "your-network.md", "exec"), names)
+    said = capsys.readouterr().out
+    assert said.startswith("finished \nidentified 1.0\n")
+    assert float(re.search(r"^error (\S+)", said, flags=re.MULTILINE)[1]) < 1e-8
+    assert re.findall(r"^(\S+): ", said, flags=re.MULTILINE) == [
+        *("precision=float32", "noise=0.001", "known=false", "known_activation=false")
+    ]
+    assert "known=false: finished, identified 1" in said
+    assert not re.search(r": finished, identified 0", said)
+
+
 OFFERED = [code for page in PAGES for code in blocks("python", page) if re.search("^METHODS = ", code, re.MULTILINE)]
 
 

@@ -34,6 +34,36 @@ CASES = {
 }
 
 
+WORN = {
+    "saturated": (planted(b=with_column(B, 1, 40 + 0 * B[1])), "neuron 1 is saturated: it is flat on all inputs"),
+    "linear": (planted("softplus", b=with_column(B, 1, 40 + 0 * B[1])), "neuron 1 is saturated"),
+    "constant": (planted("elu", b=with_column(B, 1, -40 + 0 * B[1])), "neuron 1 is saturated"),
+    "leaning": (planted(w=with_column(W, 5, W[:, 0] + 0.05 * W[:, 1])), "neurons 0 and 5 are nearly parallel, |cos| >"),
+    "opposed": (planted(w=with_column(W, 5, 0.1 * W[:, 1] - 2 * W[:, 0])), "neurons 0 and 5 are nearly parallel"),
+    "faint": (planted(a=with_column(ONES, 3, 9e-4 * ONES[3])), "neuron 3 sends on less than 0.001 of what another"),
+}
+
+
+@pytest.mark.parametrize("case", WORN)
+def test_what_training_may_leave_is_named(case: str) -> None:
+    network, words = WORN[case]
+    (named,) = paramid.obstacles(network)
+    assert named.startswith(f"layer 1: {words}")
+
+
+HARDLY = {
+    "bent now and then": planted(b=with_column(B, 1, 7 + 0 * B[1])),
+    "at an angle": planted(w=with_column(W, 5, W[:, 0] + 0.2 * W[:, 1])),
+    "weak": planted(a=with_column(ONES, 3, 2e-3 * ONES[3])),
+    "a sine has no flat": planted("sine", b=with_column(B, 1, 40 + 0 * B[1])),
+}
+
+
+@pytest.mark.parametrize("case", HARDLY)
+def test_what_shows_is_not_named(case: str) -> None:
+    assert paramid.obstacles(HARDLY[case]) == ()
+
+
 @pytest.mark.parametrize("case", CASES)
 def test_a_planted_obstacle_is_named(case: str) -> None:
     network, words = CASES[case]

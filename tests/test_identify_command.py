@@ -6,6 +6,7 @@ import textwrap
 from pathlib import Path
 
 import numpy as np
+import onnx
 import pytest
 import torch
 from torch import nn
@@ -56,6 +57,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     np.savez("half.npz", W0=W)
     np.savez("crooked.npz", W0=W, b0=TAU, W1=W, b1=[C])
     torch.save(Module().state_dict(), "state.pt")
+    torch.save((Module(),), "tuple.pt")
+    torch.save(nn.Sequential(nn.Linear(5, 5), nn.BatchNorm1d(5, affine=False)).state_dict(), "norm.pt")
     yield tmp_path
     sys.modules.pop("own_model", None)
 
@@ -100,9 +103,8 @@ def test_a_pickled_module_is_opened_where_it_is_trusted(folder: Path, capsys: py
     assert identified(capsys, "pickled.pt", *TOLD, "--trust")[0] == 0
 
 
-def test_an_onnx_model_comes_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    onnx = pytest.importorskip("onnx")
-    pytest.importorskip("onnxruntime")
+def save_onnx(kind: type[np.floating]) -> None:
+    """The network as a model that computes in `kind`."""
     make, numpy_helper = onnx.helper, onnx.numpy_helper
     values = {"W": W, "b": TAU, "a": A[:, None], "c": np.array([C])}
     nodes = [
@@ -112,13 +114,44 @@ def test_an_onnx_model_comes_back(folder: Path, capsys: pytest.CaptureFixture[st
         make.make_node("MatMul", ["g", "a"], ["s"]),
         make.make_node("Add", ["s", "c"], ["y"]),
     ]
-    ends = [make.make_tensor_value_info(n, onnx.TensorProto.FLOAT, ["rows", d]) for n, d in (("x", 5), ("y", 1))]
-    given = [numpy_helper.from_array(v.astype(np.float32), n) for n, v in values.items()]
+    number = onnx.helper.np_dtype_to_tensor_dtype(np.dtype(kind))
+    ends = [make.make_tensor_value_info(n, number, ["rows", d]) for n, d in (("x", 5), ("y", 1))]
+    given = [numpy_helper.from_array(v.astype(kind), n) for n, v in values.items()]
     graph = make.make_graph(nodes, "g", ends[:1], ends[1:], given)
     onnx.save(make.make_model(graph, opset_imports=[make.make_opsetid("", 17)], ir_version=9), "model.onnx")
-    code, out, _ = identified(capsys, "model.onnx", *TOLD)
+
+
+def test_an_onnx_model_comes_back(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_onnx(np.float64)
+    code, out, _ = identified(capsys, "model.onnx", *TOLD, "--out", "found.npz")
     assert code == 0
-    assert "values in float32" in out
+    assert "values in float64" in out
+    assert out.endswith("the file tells: 5-3-1, tanh\n")
+    with np.load("found.npz") as a:
+        network = ([a["W0"], a["W1"]], [a["b0"], a["b1"]])
+    assert paramid.judge(([W, A[:, None]], [TAU, np.array([C])]), network, activation="tanh")["exact"] == 1
+
+
+def test_an_onnx_model_of_float32_is_found_or_given_up(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    save_onnx(np.float32)
+    code, out, _ = identified(capsys, "model.onnx", *TOLD, "--json")
+    said = json.loads(out)
+    assert said["precision"] == "float32"
+    assert (code, said["status"]) in ((0, "finished"), (1, "gave_up"))
+    assert said["residual"] is None or said["residual"] < 1e-3
+
+
+@pytest.mark.parametrize("kind", ["float64", "float32"])
+@pytest.mark.parametrize("model", ["state.pt", "peers.npy"])
+def test_weights_alone_are_a_function(folder: Path, capsys: pytest.CaptureFixture[str], model: str, kind: str) -> None:
+    if model == "state.pt":
+        torch.save({key: value.to(getattr(torch, kind)) for key, value in Module().state_dict().items()}, model)
+    else:
+        np.save(model, np.array([[W.astype(kind), A[:, None]], [TAU, np.array([C])]], dtype=object))
+    code, out, _ = identified(capsys, model, *TOLD, "--json")
+    said = json.loads(out)
+    assert (code, said["status"], said["file"]) == (0, "finished", "5-3-1")
+    assert identified(capsys, "own_model:f", *TOLD, "--json")[1].count('"file": null') == 1
 
 
 def test_without_onnxruntime_a_line_says_what_to_install(
@@ -144,7 +177,9 @@ BAD = [
     ("own_model:g", "own_model has no 'g'; there are f, labels"),
     ("own_model:LIMIT", "own_model:LIMIT is a int; a function was wanted"),
     ("text.pt", "text.pt is none of module:function"),
-    ("state.pt --trust", "state.pt holds a OrderedDict; a torch.nn.Module was wanted, not its state_dict"),
+    ("tuple.pt --trust", "tuple.pt holds a tuple; a torch.nn.Module or its state_dict was wanted"),
+    ("tuple.pt", "tuple.pt is a pickle, and opening it runs the code in it; --trust"),
+    ("norm.pt", "norm.pt holds 1.running_mean of shape (5,); linear layers alone were wanted"),
     ("half.npz", "half.npz holds W0; W0, b0, W1, b1, … were wanted"),
     ("crooked.npz", "crooked.npz: layer 1: weights (5, 3)"),
     ("own_model:f --neurons four", "--neurons is 'four'; widths such as 5 or 8-4, or none, were wanted"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce import biased_relu, high_threshold, pages, pyramid, shallow
+from benchmarks.reproduce import biased_relu, high_threshold, pages, pyramid, shallow, trained
 from benchmarks.reproduce.__main__ import PAGES
 from paramid import Status
 from paramid.records.record import Record, Stage
@@ -124,3 +124,25 @@ def test_numbers_of_the_pyramid_page() -> None:
     assert "| [50-25-10], tanh | differences | 0.31 → - | 0.021 → 3 |" in text
     assert "| [50-35-25-10], identity | exact | 0.31 → - | 0.017 → 3 |" in text
     assert "m_L = 5" in pyramid.over_shares(records["deep-4.2"])
+
+
+def test_every_trained_network_stands_in_one_table() -> None:
+    records = records_of(trained.PAGE, 1e-14)["trained"]
+    text = "\n".join(pages.lines(trained.PAGE, {"trained": records}))
+    teachers = len({(r.task, r.seed) for r in records})
+    assert teachers >= 150
+    assert f"{teachers} of {teachers} networks are identified by one method or another" in text
+    assert text.count("\n### ") == len(trained.PARTS)
+    assert "| wine | 13-20-10-1 | logistic | peel | 5/5 | 5/5 | 1e-14 (1e-14) | - |" in text
+    assert "| digits | 64-50-9 | tanh |" in text
+    assert text.endswith("- none")
+
+
+def test_trained_networks_that_nobody_found_are_told_with_their_reason() -> None:
+    records = [replace(made(c, 1.0), reason="why") for c in suites.suite("trained").cells()]
+    text = "\n".join(pages.lines(trained.PAGE, {"trained": records}))
+    assert f"{len(records)} of {len(records)} runs ended with a wrong network" not in text
+    assert "seeds 100, 101, 102, 103, 104, peel: why" in text
+    stage = Stage(kind="Network", seconds=1.0, queries=0, samples=0, derivatives=0, moments=0, metrics={})
+    assert trained.wrong(replace(records[0], claims=(stage,)))
+    assert not trained.wrong(replace(records[0], claims=(stage,), status=Status.GAVE_UP))

@@ -6,9 +6,19 @@ What the store holds is not run again.
 import argparse
 from pathlib import Path
 
-from benchmarks.reproduce import biased_relu, hierarchy, high_threshold, pages, pyramid, quadratic, relu, shallow
+from benchmarks.reproduce import (
+    biased_relu,
+    hierarchy,
+    high_threshold,
+    pages,
+    pyramid,
+    quadratic,
+    relu,
+    shallow,
+    trained,
+)
 
-PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu)
+PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu, trained)
 PAGES = {paper.PAGE.name: paper.PAGE for paper in PAPERS}
 DOCS = Path(__file__).parents[2] / "docs"
 

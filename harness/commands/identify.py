@@ -1,7 +1,8 @@
 """The weights of a function of your own, from its values alone.
 
 MODEL is module:function or FILE.py:function (rows in, values out), a TorchScript file, a torch.save'd module (a pickle:
-opening it runs the code in it, so --trust is asked for), an .npz of W0, b0, W1, b1, … or an .onnx file.
+opening it runs the code in it, so --trust is asked for) or its state dict, an .npz of W0, b0, W1, b1, …, an .npy of
+[weights, biases] or an .onnx file. What a file tells of its network is shown beside what was found; no method is told.
 Exits with 0 where the method finished with a network that misses no value by more than 0.001 of the largest.
 """
 
@@ -34,7 +35,12 @@ def arguments(add: Add) -> None:
     add("--inputs", type=int, required=True, metavar="D")
     add("--neurons", default="none", metavar="M", help="hidden widths as 5 or 8-4; none (default): found out")
     add("--outputs", type=int, default=1, metavar="N", help="default: 1")
-    add("--activation", default="auto", metavar="NAME", help="auto (default) tries the smooth ones; of an .npz: tanh")
+    add(
+        "--activation",
+        default="auto",
+        metavar="NAME",
+        help="auto (default) tries the smooth ones; of weights alone: tanh",
+    )
     add("--outer", choices=("ones", "free"), default="free", help="outer weights; default: free")
     add("--norms", choices=("unit", "free"), help="of weight vectors; default: unit with outer ones, else free")
     add("--output-bias", choices=("zero", "free"), help="default: zero with outer ones, else free")
@@ -59,13 +65,13 @@ def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     from paramid.identifying.black_box import BadFunction
     from paramid.identifying.identify import AUTO, identify
-    from paramid.identifying.model_files import opened
+    from paramid.identifying.model_files import opened, told
 
     if options.out is not None and (options.out.is_dir() or not options.out.absolute().parent.is_dir()):
         raise UsageError(f"--out is {options.out}; a file in a folder that is there was wanted")
     neurons, options.progress = widths(options.neurons), not options.json
     known = "tanh" if options.activation == AUTO else options.activation
-    f = opened(options.model, activation_name=known, trust=options.trust)
+    f, plain = opened(options.model, activation_name=known, trust=options.trust), told(options.model, known)
     try:
         with redirect_stdout(sys.stderr) if options.json else nullcontext():  # what f prints is no JSON
             found = identify(f, neurons=neurons, **{name: getattr(options, name) for name in TAKEN})
@@ -74,7 +80,9 @@ def act(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         warn("stopped; nothing was written")
         return STOPPED
-    print(json.dumps(as_json(found)) if options.json else as_options(described(found)))
+    print(json.dumps({**as_json(found), "file": plain}) if options.json else as_options(described(found)))
+    if plain and not options.json:
+        print(f"the file tells: {plain}")
     if options.out is not None and found.network is not None:
         write(options.out, found)
     return DONE if found.good else FAILED

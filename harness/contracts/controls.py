@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from paramid.contracts.task import Task
     from paramid.words.claims import Claim
+    from paramid.words.network import Teacher
 
 
 class Control:
@@ -18,11 +19,11 @@ class Control:
 
     def claims(self, task: Task, seed: int) -> Iterator[Claim]:
         """Claims of every kind the task can judge, the fullest last."""
-        teacher = task.draw(self.teacher_seed(seed))
+        teacher = self.teacher(task, seed)
         for kind in reversed(task.kinds):
             yield task.truth(teacher, kind)
 
-    def teacher_seed(self, seed: int) -> int:
+    def teacher(self, task: Task, seed: int) -> Teacher:
         """Whose parameters are claimed."""
         raise NotImplementedError
 
@@ -31,15 +32,15 @@ class Control:
 class Truth(Control):
     """Control: the teacher itself, which must score 0."""
 
-    def teacher_seed(self, seed: int) -> int:
-        """The teacher's own seed."""
-        return seed
+    def teacher(self, task: Task, seed: int) -> Teacher:
+        """The teacher of that seed."""
+        return task.draw(seed)
 
 
 @dataclass(frozen=True)
 class RandomGuess(Control):
     """Control: another teacher of the same family, which must not be identified."""
 
-    def teacher_seed(self, seed: int) -> int:
-        """A seed that nobody runs."""
-        return seed + 1_000_003
+    def teacher(self, task: Task, seed: int) -> Teacher:
+        """One that nobody runs."""
+        return task.guess(seed)

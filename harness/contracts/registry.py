@@ -69,6 +69,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "pyramid": "paramid.tasks.pyramid:Pyramid",
         "quadratic": "paramid.tasks.quadratic:Quadratic",
         "hierarchy": "paramid.tasks.hierarchy:Hierarchy",
+        "trained": "paramid.tasks.trained:TrainedNetwork",
+        "file": "paramid.tasks.file:File",
     },
 }
 CONTROLS = ("truth", "random")
@@ -97,6 +99,7 @@ class Described:
     module: str
     needs: tuple[str, ...] = ()
     layers: Shape | None = None  # of a task's teachers
+    private: tuple[str, ...] = ()  # files of a task's that a method is not to see
 
 
 Describe = Callable[[str], Described]
@@ -150,6 +153,7 @@ def described(group: str, text: str) -> Described:
         type(made).__module__,
         tuple(need for need in NEEDS if need in needs),
         _shape(made, text) if group == "tasks" else None,
+        tuple(getattr(made, "private", ())),
     )
 
 

@@ -12,6 +12,8 @@ from paramid.words.network import Network, Teacher
 from paramid.words.neuron_distances import CAP
 from paramid.words.spec import UNKNOWN, Access, Spec
 
+ELSEWHERE = 1_000_003  # seeds away
+
 
 class Task(Protocol):
     """A family of teachers with its parameters: a frozen dataclass that derives from this class.
@@ -44,6 +46,10 @@ class Task(Protocol):
     def draw(self, seed: int) -> Teacher:
         """The teacher of that seed, on the CPU in float64."""
         ...
+
+    def guess(self, seed: int) -> Teacher:
+        """What the control `random` claims: a teacher that nobody runs."""
+        return self.draw(seed + ELSEWHERE)
 
     def truth(self, teacher: Teacher, kind: type[Claim]) -> Claim:
         """What a perfect method would claim of that kind."""

@@ -2,5 +2,5 @@
 
 `identify` is the door. `black_box` makes a teacher of a function, `model_files` finds one in a file; `attempts` lets
 methods try; `misfits` says which assumption about a function fails, by `measurements` and at its `far_field`. Imports
-`words`, `oracle`, `judging` and `contracts`. Start with `identify`.
+`words`, `weight_files`, `oracle`, `judging` and `contracts`. Start with `identify`.
 """

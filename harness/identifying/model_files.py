@@ -1,7 +1,8 @@
 """Functions in files: `module:function`, modules saved by torch, weights as arrays, ONNX.
 
 `opened` tells them apart by what was written and what the file is. A file that runs code of its own when it is opened,
-as pickled modules do, is opened only where its user says that it is trusted.
+as pickled modules do, is opened only where its user says that it is trusted. Weights alone become the network that they
+are (`weight_files`); what a file tells of widths and activations is for its owner, and no method is told.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ from typing import Any
 import numpy as np
 import torch
 
+from paramid.weight_files import reader
+from paramid.weight_files.torch_files import CodeInside
 from paramid.words import naming
-from paramid.words.activations import activation
 from paramid.words.naming import UsageError
-from paramid.words.network import Network
 
-KINDS = "module:function, FILE.py:function, a TorchScript or torch.save file, .npz or .onnx"
+KINDS = "module:function, FILE.py:function, a TorchScript or torch.save file, .npz, .npy or .onnx"
 Function = Callable[..., Any]
 
 
@@ -36,15 +37,23 @@ def opened(text: str, *, activation_name: str = "tanh", trust: bool = False) -> 
             raise UsageError(f"{text!r} is no file; {KINDS} was wanted")
         return function_of(place, name)
     try:
-        if path.suffix == ".npz":
+        if path.suffix in (".npz", ".npy"):
             return network_of(path, activation_name)
         if path.suffix == ".onnx":
             return onnx_session(path)
-        return torch_module(path, trust)
+        return torch_module(path, activation_name, trust)
     except UsageError:
         raise
     except Exception as error:  # whatever a reader says of somebody's file
-        raise UsageError(f"{text} cannot be read: {type(error).__name__}: {first_line(error)}") from error
+        raise UsageError(f"{text} cannot be read: {type(error).__name__}: {reader.first_line(error)}") from error
+
+
+def told(text: str, activation_name: str = "tanh") -> str | None:
+    """Widths, and activations where they are told, of a file that is a plain network; None of any other."""
+    try:
+        return reader.read(text, activation_name).told
+    except UsageError:
+        return None
 
 
 @contextmanager
@@ -58,11 +67,6 @@ def importing_here() -> Iterator[None]:
         sys.path.remove(here)
 
 
-def first_line(error: BaseException) -> str:
-    """What an error says, in one line."""
-    return str(error).strip().partition("\n")[0]
-
-
 def function_of(place: str, name: str) -> Function:
     """The function `name` of a module that can be imported, also from the current folder, or of a Python file."""
     try:
@@ -71,7 +75,7 @@ def function_of(place: str, name: str) -> Function:
     except UsageError:
         raise
     except (Exception, SystemExit) as error:  # other people's code
-        raise UsageError(f"{place} cannot be imported: {type(error).__name__}: {first_line(error)}") from error
+        raise UsageError(f"{place} cannot be imported: {type(error).__name__}: {reader.first_line(error)}") from error
     if not hasattr(module, name):
         callables = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         raise UsageError(f"{place} has no {name!r}; {naming.suggestion(name, callables)}")
@@ -94,43 +98,31 @@ def module_of(path: Path) -> object:
     return module
 
 
-def torch_module(path: Path, trust: bool) -> Function:
-    """A TorchScript module, or a pickled one where that is trusted."""
+def torch_module(path: Path, activation_name: str, trust: bool) -> Function:
+    """A TorchScript module, the network of a state dict, or a pickled module where that is trusted."""
     names = zipfile.ZipFile(path).namelist() if zipfile.is_zipfile(path) else []
     if not any(name.endswith("data.pkl") for name in names):
         raise UsageError(f"{path} is none of {KINDS}")
     scripted = any(name.endswith("constants.pkl") for name in names)
     if scripted:
         return torch.jit.load(str(path), map_location="cpu").eval()
-    if not trust:
-        raise UsageError(
-            f"{path} is a pickle, and opening it runs the code in it; --trust says that you know its author"
-        )
+    try:
+        return network_of(path, activation_name)
+    except CodeInside:
+        if not trust:
+            raise UsageError(
+                f"{path} is a pickle, and opening it runs the code in it; --trust says that you know its author"
+            ) from None
     with importing_here():
         module = torch.load(path, map_location="cpu", weights_only=False)
     if not isinstance(module, torch.nn.Module):
-        raise UsageError(f"{path} holds a {type(module).__name__}; a torch.nn.Module was wanted, not its state_dict")
+        raise UsageError(f"{path} holds a {type(module).__name__}; a torch.nn.Module or its state_dict was wanted")
     return module.eval()
 
 
 def network_of(path: Path, name: str) -> Function:
-    """The network of arrays W0, b0, W1, b1, …, as `paramid run --claim` writes them; linear outputs."""
-    if not zipfile.is_zipfile(path):
-        raise UsageError(f"{path} is no .npz: an archive of arrays was wanted")
-    with np.load(path) as arrays:
-        given = {key: torch.from_numpy(np.asarray(arrays[key], dtype=np.float64)) for key in arrays.files}
-    depth = len(given) // 2
-    wanted = [f"{kind}{layer}" for layer in range(depth) for kind in "Wb"]
-    if not depth or sorted(given) != sorted(wanted):
-        raise UsageError(f"{path} holds {', '.join(sorted(given)) or 'nothing'}; W0, b0, W1, b1, … were wanted")
-    try:
-        network = Network(
-            tuple(given[f"W{layer}"] for layer in range(depth)),
-            tuple(given[f"b{layer}"] for layer in range(depth)),
-            (activation(name).name,) * (depth - 1) + ("identity",),
-        )
-    except ValueError as error:
-        raise UsageError(f"{path}: {error}") from error
+    """The network of weights, in float64, with this activation below linear outputs."""
+    network = reader.read(path, name).network
     return lambda x: network(torch.from_numpy(x))
 
 

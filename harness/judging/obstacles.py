@@ -4,7 +4,8 @@ Neurons of one layer are compared as (w, b), up to sign where the activation all
 projections on one random vector make the candidates, so that m neurons cost m log m and not m².
 
 Neurons with g(cz) = c g(z) are compared as planes: (w, b) / ‖w‖. What they send on, ‖w‖ ‖a‖, is told beside the
-strongest of their layer, and whether they switch by inputs of the law, which is Gaussian.
+strongest of their layer, and whether they switch by inputs of the law, which is Gaussian. Of smooth neurons it is told
+besides what training may have done to them (worn_neurons).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterator
 import torch
 from torch import Tensor
 
+from paramid.judging import worn_neurons
 from paramid.words import random_streams
 from paramid.words.activations import activation
 from paramid.words.network import Network
@@ -33,8 +35,9 @@ def obstacles(network: Network) -> tuple[str, ...]:
     ('layer 1: 5 neurons exceed D(D-1)/2 = 3: their directions are not unique in the span of Hessians',)
     """
     found: list[str] = []
+    flat = worn_neurons.flat(network.to("cpu", torch.float64))
     for layer, width in enumerate(network.widths):
-        found += (f"layer {layer + 1}: {told}" for told in _of_layer(network, layer))
+        found += (f"layer {layer + 1}: {told}" for told in _of_layer(network, layer, flat[layer]))
         fed = network.weights[layer].shape[0]
         smooth = activation(network.activations[layer]).smooth
         if smooth and layer == 0 and width > max(1, limit := fed * (fed - 1) // 2):
@@ -45,7 +48,7 @@ def obstacles(network: Network) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _of_layer(network: Network, layer: int) -> Iterator[str]:
+def _of_layer(network: Network, layer: int, flat: Tensor) -> Iterator[str]:
     w, b = network.weights[layer].detach().cpu().double(), network.biases[layer].detach().cpu().double()
     out = network.weights[layer + 1].detach().cpu().double().norm(dim=1)
     planes = activation(network.activations[layer]).degree == 1
@@ -60,6 +63,18 @@ def _of_layer(network: Network, layer: int) -> Iterator[str]:
         length = w.norm(dim=0)
         w, b = w / length, b / length
     yield from _of_pairs(torch.cat([w, b[None]])[:, alive], alive, network.activations[layer], planes=planes)
+    if activation(network.activations[layer]).degree is None:
+        yield from _worn(w, out, alive, flat)
+
+
+def _worn(w: Tensor, out: Tensor, alive: Tensor, flat: Tensor) -> Iterator[str]:
+    """What training may have done to neurons that are alive."""
+    shown = [k for k in flat.tolist() if k in set(alive.tolist())]
+    yield from _summed("is saturated: it is flat on all inputs of the law", shown)
+    pairs = list(worn_neurons.nearly_parallel(w, alive))
+    yield from _summed(f"are nearly parallel, |cos| > {worn_neurons.PARALLEL}: Hessians hardly tell them apart", pairs)
+    faint = worn_neurons.faint(out, alive)
+    yield from _summed(f"sends on less than {worn_neurons.FAINT:g} of what another does: it shows late", faint)
 
 
 def _of_pairs(whole: Tensor, alive: Tensor, name: str, *, planes: bool) -> Iterator[str]:

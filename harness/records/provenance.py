@@ -13,7 +13,7 @@ import paramid
 from paramid.records import machine
 from paramid.records.record import Record
 
-PACKAGES = ("torch", "numpy", "scipy", "pandas")
+PACKAGES = ("torch", "numpy", "scipy", "pandas", "scikit-learn")
 
 
 def collect(threads: int, workers: int) -> dict[str, object]:

@@ -26,6 +26,7 @@ from paramid.running.supervision import Output, Supervision
 from paramid.running.transcript import Observe, Transcript
 from paramid.wall import jail
 from paramid.wall.messages import send
+from paramid.words.naming import UsageError
 from paramid.words.secrets import Secret
 
 METHODS, WARDENS = "paramid.wall.keeper:keep", "paramid.running.warden:work"  # what a server's children do
@@ -110,7 +111,7 @@ class Supervisor:
         for _, theirs in channels:
             theirs.close()
         plan = {
-            "hidden": [*self._hidden, self.wardens.scratch],
+            "hidden": [*self._hidden, *private(cell), self.wardens.scratch],
             "needs": cell.needs,
             "folder": str(disk_of(cell.method)) if "disk" in cell.needs else "",
             "threads": self.threads,
@@ -155,3 +156,13 @@ class Supervisor:
             for pid in (process.pid, *jail.children(process.pid)):
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGCONT)
+
+
+def private(cell: Cell) -> tuple[str, ...]:
+    """Files of the task's that its method is not to see; where they cannot be read any more, the warden will say so."""
+    if cell.plugins:
+        return ()
+    try:
+        return registry.described("tasks", cell.task).private
+    except UsageError:
+        return ()

@@ -69,8 +69,11 @@ def configure(cls: type[T], name: Name) -> T:
 
 
 def describe(instance: object, name: Name) -> str:
-    """The canonical text of a configured instance: the options of `name`, in the order of the fields."""
-    given = dict(name.options)
+    """The canonical text of a configured instance: the options of `name`, in the order of the fields.
+
+    An instance may name options that are `always_told`, such as the hash of a file.
+    """
+    given = {*dict(name.options), *getattr(instance, "always_told", ())}
     options = ((option, text) for option, text in settings(instance).items() if option in given)
     return str(Name(name.base, tuple(options)))
 

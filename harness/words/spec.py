@@ -43,13 +43,16 @@ class Spec:
     samples: int | None = None  # rows granted; None: as many as asked
     noise: float = 0.0  # standard deviation added to every value
     precision: str = "float64"  # "float32": every value is rounded to it
+    precision_wanted: float | None = None  # under noise: the error of a parameter that rows are to be spent for
     within: float | None = None  # where given, every coordinate of a sample is conditioned on ±within
+    link: str = "identity"  # "log-odds": values are logarithms of ratios of probabilities, with the rounding of these
 
     CHOICES: ClassVar[dict[str, tuple[str, ...]]] = {
         "outer": ("ones", "unit", "free"),
         "norms": ("unit", "free"),
         "output_bias": ("zero", "free"),
         "precision": ("float64", "float32"),
+        "link": ("identity", "log-odds"),
     }
 
     def __post_init__(self) -> None:

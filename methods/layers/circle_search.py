@@ -18,12 +18,13 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.methods.spans.output_differences import SPREAD, Values, gradient_step, gradients
-from paramid.methods.spans.sphere_search import distinct
+from paramid.methods.spans.sphere_search import SAME, distinct
 
 STEP = 1e-3  # the least jump of f that is looked into
 WIDTH = 5.0  # the pieces' length in units of x: a neuron crosses in 20 and more
 PURE = 1e-6  # σ_2 / σ_1 of (1) without noise
-IMPURE = 1e-2  # the most that noise may make of it
+IMPURE = 3e-2  # the most that noise may make of it
+APART = 3.0  # directions that noise turns are one when closer than so many times their impurity
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ def first_layer(
     for _ in range(circles):
         circle = Circle(torch.linalg.qr(run.normal(inputs, 2))[0], radius)
         w, impurity = rank_ones(f, steepest(f, circle, grid, floor), h=h, noise=noise)
-        found = torch.cat([found, distinct(found, w[impurity.argsort()])])
+        same = max(SAME, APART * float(impurity.max())) if len(w) else SAME
+        found = torch.cat([found, distinct(found, w[impurity.argsort()], same)])
         if len(found) >= width:
             break
     return found.T.contiguous()

@@ -93,8 +93,8 @@ def seeds(matrices: Tensor, run: Run, *, spread: bool) -> Tensor:
     return u / u.norm(dim=1, keepdim=True)
 
 
-def distinct(found: Tensor, ends: Tensor) -> Tensor:
+def distinct(found: Tensor, ends: Tensor, same: float = SAME) -> Tensor:
     """The rows of `ends` that are neither among the unit rows `found` nor among earlier rows, up to sign."""
-    limit = 1 - SAME**2 / 2
+    limit = 1 - same**2 / 2
     new = ends[(ends @ found.T).abs().amax(1) < limit] if len(found) else ends
     return new[~((new @ new.T).abs() >= limit).triu(1).any(0)]

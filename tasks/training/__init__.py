@@ -1,0 +1,1 @@
+"""Stages of the task `trained`: the data, and two ways to train."""
