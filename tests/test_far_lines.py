@@ -229,7 +229,7 @@ def test_more_signs_than_the_linear_part_can_tell_are_given_up() -> None:
 def test_neurons_that_do_nothing_around_0_have_points_of_their_own() -> None:
     network = planted("relu")
     far = replace(neurons_of(network), b=torch.tensor([0.0, 30, 0, 0, 0], dtype=F64))
-    at = values.centres(far, 1.5, 10)
+    at = values.centres(far, 1.5, 100.0, 10)
     assert bool((at[::2] == 0).all())
     assert torch.allclose(at[1::2] @ far.w[1] + 30, torch.zeros(5, dtype=F64), atol=1e-12)
 

@@ -29,7 +29,7 @@ STEPS, ENDED, DOWN = 40, 1.0 + 1e-2, 0.1  # gains below are the end, and residua
 DAMPED = 1e-13  # λ where the uncertainty is told: rounding may leave no factor
 DOUBTED = 0.2  # of ±1, by which a sign of (2) may be off
 LOOSE = 3.0  # times what a draw of noise makes of (2): it holds to so much
-BELIEVED = 5.0  # times what noise and rounding explain
+BELIEVED = 100.0  # times what noise and rounding explain: what is left for the refinement with signs
 
 
 def upright(rough: Network, x: Tensor, y: Tensor, noise: float, run: Run) -> Network:

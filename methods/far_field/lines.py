@@ -34,6 +34,7 @@ PATIENT, LOWERED = 2, 0.1  # lines before what counts as bent is lowered, and by
 SILENT = 5  # lines without a new neuron are the end
 ALIKE, ROUGHLY = 1e-3, 5e-2  # angle below which two neurons seen are one, and under noise
 DRIFT = 4.0  # deviations of a direction, at half of the slope of tanh: what noise makes of t
+SHARP, ROUGH = 1e-3, 0.3  # and never more than this of what bends, without and with noise
 PLACED = 10.0  # times the rounding of inputs
 FITS, DROWNED = 1e-5, 6.0  # what a profile may leave: of what bends, and times the noise
 
@@ -123,6 +124,7 @@ def measured(f: Values, there: Switches, g: Activation, view: Outlook) -> Neuron
     placed = PLACED * view.unit * there.x.norm(dim=1) * told.length.abs()
     fits = told.left < (FITS + placed) * told.bend + DROWNED * view.far
     left = told.left / told.bend
+    fits &= left < (ROUGH if view.noisy else SHARP)
     return Neurons(w, b, a, at, left, torch.ones_like(b), torch.zeros_like(b)).take(fits.nonzero()[:, 0])
 
 
