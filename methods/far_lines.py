@@ -78,9 +78,9 @@ class FarLines:
         """Stages 1 to 7; sets of neurons that values contradict send it to further lines."""
         f, spec = oracle.query, oracle.spec
         view, tried, why = outlook(f, spec, run, self.radius), list[Tensor](), "lines show no neuron"
-        for sight in lines.on_lines(f, spec, view, run, self.lines):
+        sights = lines.on_lines(f, spec, view, run, self.lines)
+        for sight, best in ((seen, some) for seen in sights for some in seen.sets(spec.widths[0])):
             sight.refuse(spec.widths[0])
-            best = sight.best(spec.widths[0])
             if best is None:
                 why = f"lines show {len(sight.known)} neurons of {spec.widths[0] or 'nobody knows how many'}"
                 continue

@@ -183,7 +183,7 @@ def test_a_neuron_is_expected_where_it_crosses_and_missed_where_it_does_not() ->
     known = replace(known, b=torch.cat([known.b[:4], known.b[4:] + 500]))  # the last one is none
     line = crossings.random_line(6, 1e4, Run.seeded(1))
     groups = crossings.crossings(network, line, 500, FAINT)
-    known, news = lines.expected(known, line, groups, torch.zeros_like(known.b))
+    known, news = lines.expected(known, line, groups, torch.zeros_like(known.b), FAINT)
     assert known.seen.tolist() == [2, 2, 2, 2, 1]
     assert known.missed.tolist() == [0, 0, 0, 0, 1]
     assert len(news) == 1
