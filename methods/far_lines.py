@@ -36,6 +36,7 @@ from paramid.words.options import at_least
 from paramid.words.spec import UNKNOWN
 
 MANY, WIDE = 8.0, 2.5  # under noise: equations for each parameter, and the spread of points
+DRAWS = 3  # of values for one set of neurons: a kink may hide between points
 ATTEMPTS = 6  # sets of neurons that values are asked about
 SIGMOIDS = ("tanh", "logistic", "erf")
 LOUDEST = 1e-5  # beyond, crossings drown
@@ -84,7 +85,7 @@ class FarLines:
             if best is None:
                 why = f"lines show {len(sight.known)} neurons of {spec.widths[0] or 'nobody knows how many'}"
                 continue
-            if len(tried) == ATTEMPTS or any(torch.equal(best.w, w) for w in tried):
+            if len(tried) == ATTEMPTS or sum(torch.equal(best.w, w) for w in tried) == DRAWS:
                 continue
             tried.append(best.w)
             yield Directions(best.w.T)
