@@ -30,11 +30,13 @@ from paramid.methods.far_field.neurons import Neurons
 from paramid.methods.far_field.outlook import Outlook, outlook
 from paramid.methods.far_field.scanning import scanned
 from paramid.methods.far_field.walking import walked
+from paramid.methods.refinement import layered_acceptance
 from paramid.methods.spans.output_differences import Values
 from paramid.words.options import at_least
 from paramid.words.spec import UNKNOWN
 
 MANY, WIDE = 8.0, 2.5  # under noise: equations for each parameter, and the spread of points
+DRAWS = 3  # of values for one set of neurons: a kink may hide between points
 ATTEMPTS = 6  # sets of neurons that values are asked about
 SIGMOIDS = ("tanh", "logistic", "erf")
 LOUDEST = 1e-5  # beyond, crossings drown
@@ -71,18 +73,19 @@ class FarLines:
             return f"noise {spec.noise:g} drowns crossings"
         if spec.inputs < 2:
             return "needs two inputs: on a line all neurons are near 0"
-        return None
+        return None if None in spec.widths else layered_acceptance.too_large(spec)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 7; sets of neurons that values contradict send it to further lines."""
         f, spec = oracle.query, oracle.spec
         view, tried, why = outlook(f, spec, run, self.radius), list[Tensor](), "lines show no neuron"
-        for sight in lines.on_lines(f, spec, view, run, self.lines):
-            best = sight.best(spec.widths[0])
+        sights = lines.on_lines(f, spec, view, run, self.lines)
+        for sight, best in ((seen, some) for seen in sights for some in seen.sets(spec.widths[0])):
+            sight.refuse(spec.widths[0])
             if best is None:
                 why = f"lines show {len(sight.known)} neurons of {spec.widths[0] or 'nobody knows how many'}"
                 continue
-            if len(tried) == ATTEMPTS or any(torch.equal(best.w, w) for w in tried):
+            if len(tried) == ATTEMPTS or sum(torch.equal(best.w, w) for w in tried) == DRAWS:
                 continue
             tried.append(best.w)
             yield Directions(best.w.T)

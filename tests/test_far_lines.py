@@ -183,7 +183,7 @@ def test_a_neuron_is_expected_where_it_crosses_and_missed_where_it_does_not() ->
     known = replace(known, b=torch.cat([known.b[:4], known.b[4:] + 500]))  # the last one is none
     line = crossings.random_line(6, 1e4, Run.seeded(1))
     groups = crossings.crossings(network, line, 500, FAINT)
-    known, news = lines.expected(known, line, groups, torch.zeros_like(known.b))
+    known, news = lines.expected(known, line, groups, torch.zeros_like(known.b), FAINT)
     assert known.seen.tolist() == [2, 2, 2, 2, 1]
     assert known.missed.tolist() == [0, 0, 0, 0, 1]
     assert len(news) == 1
@@ -229,7 +229,7 @@ def test_more_signs_than_the_linear_part_can_tell_are_given_up() -> None:
 def test_neurons_that_do_nothing_around_0_have_points_of_their_own() -> None:
     network = planted("relu")
     far = replace(neurons_of(network), b=torch.tensor([0.0, 30, 0, 0, 0], dtype=F64))
-    at = values.centres(far, 1.5, 10)
+    at = values.centres(far, 1.5, 100.0, 10)
     assert bool((at[::2] == 0).all())
     assert torch.allclose(at[1::2] @ far.w[1] + 30, torch.zeros(5, dtype=F64), atol=1e-12)
 
@@ -338,7 +338,7 @@ def test_tasks_of_the_registry_are_identified_with_their_pins(text: str) -> None
     ("changes", "said"),
     [
         ({"activations": ("gelu", "identity")}, "lines show"),
-        ({"widths": (4,)}, "residual stays"),
+        ({"widths": (4,)}, "residual stays|5 neurons, 4 were told"),
         ({"widths": (6,)}, "5 neurons of 6"),
         ({"outer": "ones"}, "residual stays"),
     ],

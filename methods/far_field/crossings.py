@@ -17,7 +17,7 @@ import torch
 from torch import Tensor
 
 from paramid import GiveUp, Run
-from paramid.methods.spans.output_differences import Values
+from paramid.methods.spans.output_differences import BATCH, Values
 
 EDGE = 0.02  # of φ, to ±π/2
 LENGTH, STEP = 2.0, 2.0  # of the last pieces, and of slopes
@@ -76,9 +76,14 @@ def crossings(f: Values, line: Line, cells: int, limits: Limits) -> Tensor:
     return joined(short[short[:, 0].argsort()])
 
 
+def asked(f: Values, line: Line, t: Tensor) -> Tensor:
+    """Values at the points of `t` (points,), (points, outputs)."""
+    return torch.cat([f(line.at(part)) for part in t.split(max(1, BATCH // len(line.origin)))])
+
+
 def read(f: Values, line: Line, t: Tensor) -> Tensor:
     """t, values and slopes, (points, 1 + 2 outputs)."""
-    y, up, down = f(line.at(torch.cat([t, t + STEP, t - STEP]))).view(3, len(t), -1).unbind(0)
+    y, up, down = asked(f, line, torch.cat([t, t + STEP, t - STEP])).view(3, len(t), -1).unbind(0)
     return torch.cat([t[:, None], y, (up - down) / (2 * STEP)], 1)
 
 

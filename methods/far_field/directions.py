@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from paramid.methods.far_field.crossings import Line
+from paramid.methods.far_field.crossings import Line, asked
 from paramid.methods.spans.output_differences import SPREAD, Values, gradients
 
 NARROW = 4.0  # crossings are looked at on so much at least
@@ -61,6 +61,6 @@ def switches(
 def steepest(f: Values, line: Line, centre: Tensor, width: Tensor) -> Tensor:
     """The t inside each crossing around which f differs most from its mean slope, (k,)."""
     t = centre[:, None] + width[:, None] * torch.linspace(-0.5, 0.5, LOOK, dtype=width.dtype, device=width.device)
-    steps = f(line.at(t).flatten(0, 1)).view(len(t), LOOK, -1).diff(dim=1)
+    steps = asked(f, line, t.flatten()).view(len(t), LOOK, -1).diff(dim=1)
     k = (steps - steps.median(1, keepdim=True).values).abs().amax(2).nan_to_num().argmax(1)
     return (t.gather(1, k[:, None]) + t.gather(1, k[:, None] + 1))[:, 0] / 2

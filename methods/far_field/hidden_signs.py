@@ -24,19 +24,21 @@ from paramid.limits import information
 from paramid.methods.refinement import layered_refinement
 from paramid.methods.spans import linear_parts
 
-STEPS, ENDED = 40, 1.0 + 1e-2  # gains below are the end
+ROWS = 2**22  # doubles of QᵀJ's factors at once
+STEPS, ENDED, DOWN = 40, 1.0 + 1e-2, 0.1  # gains below are the end, and residuals far below the floor
 DAMPED = 1e-13  # λ where the uncertainty is told: rounding may leave no factor
 DOUBTED = 0.2  # of ±1, by which a sign of (2) may be off
 LOOSE = 3.0  # times what a draw of noise makes of (2): it holds to so much
-BELIEVED = 5.0  # times what noise and rounding explain
+BELIEVED = 100.0  # times what noise and rounding explain: what is left for the refinement with signs
 
 
 def upright(rough: Network, x: Tensor, y: Tensor, noise: float, run: Run) -> Network:
     """The network refined by (1), with the signs of (2)."""
     g = activation(rough.activations[0])
     q = torch.linalg.qr(torch.cat([torch.ones_like(x[:, :1]), x], 1))[0]
-    found, rms = refined(rough, x, y, q)
-    if rms > BELIEVED * (floor := max(noise, 16 * layered_refinement.UNIT * float(y.square().mean().sqrt()))):
+    floor = max(noise, 16 * layered_refinement.UNIT * float(y.square().mean().sqrt()))
+    found, rms = refined(rough, x, y, q, floor)
+    if rms > BELIEVED * floor:
         raise GiveUp(f"without its linear part f leaves {rms:.1e}, noise and rounding explain {floor:.1e}")
     s = signs(found, x, y, g, uncertainty(found, x, q, g, max(rms, noise), run))
     (w, a), (b, _) = found.weights, found.biases
@@ -44,7 +46,7 @@ def upright(rough: Network, x: Tensor, y: Tensor, noise: float, run: Run) -> Net
     return turned.with_layers(turned.weights, (s * b, (y - turned(x)).mean(0)))
 
 
-def refined(rough: Network, x: Tensor, y: Tensor, q: Tensor) -> tuple[Network, float]:
+def refined(rough: Network, x: Tensor, y: Tensor, q: Tensor, floor: float) -> tuple[Network, float]:
     """The end of (1), and the root mean square of r."""
     now, damping = rough, 0.0
     r = blind(now, x, y, q)
@@ -65,7 +67,7 @@ def refined(rough: Network, x: Tensor, y: Tensor, q: Tensor) -> tuple[Network, f
         if not gain > 1:
             break
         now, r, damping = new, left, 0.0 if damping < 1e-8 else damping / 30
-        if gain < ENDED:
+        if gain < ENDED or float(r.square().mean().sqrt()) < DOWN * floor:
             break
     return now, float(r.square().mean().sqrt())
 
@@ -80,17 +82,25 @@ def blind(network: Network, x: Tensor, y: Tensor, q: Tensor) -> Tensor:
 def normal_matrix(network: Network, x: Tensor, q: Tensor) -> tuple[Tensor, Tensor]:
     """The matrix of (1) without λ, and the directions that it does not see: the output bias, lengths of ReLUs."""
     normal = information.normal_matrix(network, x)
-    fed, delta = information.parts(network, x)
-    for output in range(delta[0].shape[1]):
-        seen = torch.cat([linear(q, y, d[:, output]) for y, d in zip(fed, delta, strict=True)], 1)
-        normal = normal - seen.T @ seen
+    seen = linear(network, x, q).flatten(0, 1)
+    normal = normal.addmm_(seen.T, seen, alpha=-1)
     fixed = information.still(network, ("norms", "outer"))
     return information.moving(normal, fixed)[0], fixed
 
 
-def linear(q: Tensor, fed: Tensor, delta: Tensor) -> Tensor:
-    """The part of QᵀJ that belongs to a layer and an output, (D + 1, parameters)."""
-    return torch.stack([((fed * column[:, None]).T @ delta).flatten() for column in q.unbind(1)])
+def linear(network: Network, x: Tensor, q: Tensor) -> Tensor:
+    """QᵀJ for every output, (outputs, D + 1, parameters)."""
+    total: list[Tensor] = []
+    rows = max(1, ROWS // (q.shape[1] * max(w.shape[0] + 1 for w in network.weights)))
+    for part, basis in zip(x.split(rows), q.split(rows), strict=True):
+        fed, delta = information.parts(network, part)
+        layers = []
+        for y, d in zip(fed, delta, strict=True):
+            crossed = (basis[:, :, None] * y[:, None, :]).flatten(1).T @ d.flatten(1)
+            crossed = crossed.view(q.shape[1], y.shape[1], *d.shape[1:])
+            layers.append(crossed.permute(2, 0, 1, 3).flatten(2))
+        total.append(torch.cat(layers, 2))
+    return torch.stack(total).sum(0)
 
 
 def uncertainty(found: Network, x: Tensor, q: Tensor, g: Activation, noise: float, run: Run) -> float:

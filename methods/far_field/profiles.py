@@ -24,7 +24,7 @@ import torch
 from torch import Tensor
 
 from paramid import Activation
-from paramid.methods.spans.output_differences import Values
+from paramid.methods.spans.output_differences import BATCH, Values
 
 POINTS = 61
 FAINT = 1e-4  # second differences, against the largest of them, are no part of the bend
@@ -69,7 +69,9 @@ def grid(like: Tensor, points: int = POINTS) -> Tensor:
 def window(f: Values, x: Tensor, u: Tensor, centre: Tensor, half: Tensor, points: int = POINTS) -> Window:
     """Values on windows."""
     s = centre[:, None] + half[:, None] * grid(half, points)
-    y = f((x[:, None] + s[:, :, None] * u[:, None]).flatten(0, 1))
+    rows = max(1, BATCH // (points * x.shape[1]))
+    parts = zip(x.split(rows), u.split(rows), s.split(rows), strict=True)
+    y = torch.cat([f((at[:, None] + t[:, :, None] * along[:, None]).flatten(0, 1)) for at, along, t in parts])
     return Window(x, u, centre, half, y.view(len(x), points, -1))
 
 

@@ -25,7 +25,9 @@ from paramid.methods.spans import linear_parts
 from paramid.methods.spans.output_differences import Values
 
 FRESH = 100  # points that had no part in the fit
+STEPS = 30  # of a refinement: success takes fewer
 WITHIN = 2.0  # times what is believed in the fit: fresh points are not fitted
+REMOTE = 0.01  # radii: a foot farther from 0 is that of no neuron
 APART = 2.0  # spreads: neurons whose foot is farther from 0 have points of their own
 
 
@@ -44,17 +46,18 @@ def drawn(f: Values, spec: Spec, found: Neurons, view: Outlook, run: Run, *, row
     """Values that tell so many neurons, `rows` equations for each parameter."""
     count = layered_acceptance.count(replace(spec, widths=(len(found),)), rows)
     most = (count + FRESH) * (2 if view.uneven else 1)
-    x = spread * run.normal(most, spec.inputs) + centres(found, spread, most)
+    x = spread * run.normal(most, spec.inputs) + centres(found, spread, REMOTE * view.radius, most)
     y = f(x)
     kept = y.abs().amax(1).argsort()[: count + FRESH].sort().values
     x, y = x[kept], y[kept]
     return Pairs(x[:count], y[:count], x[count:], y[count:], view.near)
 
 
-def centres(found: Neurons, spread: float, rows: int) -> Tensor:
-    """0 for every second row, for the others 0 or the feet of neurons that do nothing around 0, (rows, D)."""
+def centres(found: Neurons, spread: float, most: float, rows: int) -> Tensor:
+    """0 for every second row, for others 0 or the feet, up to `most` away, of neurons that do nothing around 0."""
     feet = -(found.b / found.w.square().sum(1))[:, None] * found.w
-    feet = feet[feet.norm(dim=1) > APART * spread]
+    away = feet.norm(dim=1)
+    feet = feet[(away > APART * spread) & (away < most)]
     middle = found.w.new_zeros(rows, found.w.shape[1])
     if len(feet):
         odd = torch.arange(1, rows, 2, device=feet.device)
@@ -94,7 +97,7 @@ def settled(rough: Network, spec: Spec, pairs: Pairs) -> Network:
     start, free = pins.pinned(rough, spec), free_of(spec)
     rounded = 16 * layered_refinement.UNIT * float(pairs.y.square().mean().sqrt())
     noise = pairs.noise if pairs.noise > rounded else 0.0
-    found = layered_refinement.fit(start, pairs.x, pairs.y, noise=noise, free=free)
+    found = layered_refinement.fit(start, pairs.x, pairs.y, noise=noise, steps=STEPS, free=free)
     claim = layered_acceptance.believed(found, pairs.x, spec)
     left = layered_refinement.misfit(claim, pairs.fresh, pairs.check)
     most = WITHIN * layered_refinement.AT_FLOOR * found.floor
