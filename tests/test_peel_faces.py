@@ -229,6 +229,20 @@ def test_layers_may_differ_and_need_not_be_told(hidden: tuple[str, str]) -> None
     assert claim_scores.score(teacher, read)["exact"] == 1
 
 
+def test_every_tensor_has_a_device_and_a_type() -> None:
+    teacher = planted(6, 8, 4, seed=1)
+    with torch.device("meta"):
+        *_, last = claims(teacher, told(teacher))
+    assert claim_scores.score(teacher, last)["exact"] == 1
+
+
+def test_faint_neurons_are_found_on_later_lines() -> None:
+    teacher = planted(8, 6, 4)
+    faint = teacher.with_layers([teacher.weights[0], teacher.weights[1].clone(), teacher.weights[2]], teacher.biases)
+    faint.weights[1][2] *= 1e-5
+    assert len(crossings.first_neurons(faint, 8, 6, Run.seeded(0))) == 6
+
+
 def test_a_function_of_ones_own_is_identified() -> None:
     teacher = planted(8, 7, 5, seed=2)
     found = paramid.identify(teacher, inputs=8, neurons=(7, 5), outer="free", method="peel")

@@ -30,6 +30,7 @@ STEP = 0.02  # of gradients
 PURE = 1e-4  # σ_2 / σ_1 of (3)
 SAME = 1e-2  # distance of unit vectors that are one neuron's
 FIRST_LINES, ENOUGH = 6, 3  # lines before neurons are counted; crossings of a neuron that suffice
+FAINTER = 2  # lines after which changes ten times smaller are looked into as well
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,8 @@ def first_neurons(f: Values, inputs: int, width: int, run: Run, *, lines: int = 
     seen, neurons = none(run, inputs), list[Crossings]()
     for line in range(1, lines + 1):
         q = torch.linalg.qr(run.normal(inputs, 2))[0].T
-        seen = seen.joined(crossed(f, RADIUS * q[0], q[1], CELLS * max(12, width)))
+        floor = FLOOR * 10.0 ** -min(max(0, line - FIRST_LINES) // FAINTER, 3)
+        seen = seen.joined(crossed(f, RADIUS * q[0], q[1], CELLS * max(12, width), floor))
         if line >= FIRST_LINES:
             neurons = [n for n in sorted_out(seen) if len(n.reach) >= ENOUGH]
             if len(neurons) >= width or not neurons:
@@ -74,9 +76,9 @@ def none(run: Run, inputs: int) -> Crossings:
     return Crossings(empty, empty, empty[:, 0], empty[:, 0])
 
 
-def crossed(f: Values, p: Tensor, v: Tensor, cells: int) -> Crossings:
+def crossed(f: Values, p: Tensor, v: Tensor, cells: int, floor: float) -> Crossings:
     """What (2) and (3) find on one line."""
-    ends = groups(f, p, v, cells)
+    ends = groups(f, p, v, cells, floor)
     ends = ends[ends[:, 1] - ends[:, 0] < RADIUS / 3]
     if not len(ends):
         return Crossings(p.new_empty(0, len(p)), p.new_empty(0, len(p)), p.new_empty(0), p.new_empty(0))
@@ -88,14 +90,14 @@ def crossed(f: Values, p: Tensor, v: Tensor, cells: int) -> Crossings:
     return found.at(found.impurity < PURE)
 
 
-def groups(f: Values, p: Tensor, v: Tensor, cells: int) -> Tensor:
+def groups(f: Values, p: Tensor, v: Tensor, cells: int, floor: float) -> Tensor:
     """Both ends of every group of (2) on p + t v, (groups, 2)."""
     t = RADIUS * torch.linspace(-EDGE, EDGE, cells + 1, dtype=p.dtype, device=p.device).tan()
     y = f(p + t[:, None] * v)
     left, right, below, above = t[:-1], t[1:], y[:-1], y[1:]
     small = list[Tensor]()
     while len(left):
-        changing = (above - below).abs().amax(1) > FLOOR
+        changing = (above - below).abs().amax(1) > floor
         if int(changing.sum()) > (cells * CHANGING if not small else cells * LONG):
             return t.new_empty(0, 2)
         long = changing & (right - left > SHORT)

@@ -116,8 +116,8 @@ def changes(f: Values, neuron: Crossings, u: Tensor, t: Tensor) -> Tensor:
 def alike(curves: Curves, found: Sigmoid, start: float) -> Tensor:
     """The crossings which alone tell about the same l, and no worse than others."""
     alone = []
-    for row in torch.arange(len(curves.s), dtype=torch.int64).split(1):
-        one = curves.at(row.to(curves.s.device))
+    for row in torch.arange(len(curves.s), dtype=torch.int64, device=curves.s.device).split(1):
+        one = curves.at(row)
         starts = ((norm, -float(one.centres) * norm) for norm in (found.norm, start))
         alone.append(min((fit(one, *begin) for begin in starts), key=lambda q: q.residual))
     norms, left = (curves.s.new_tensor([getattr(q, name) for q in alone]) for name in ("norm", "residual"))

@@ -27,9 +27,9 @@ from paramid import Run
 from paramid.methods.spans import symmetric
 from paramid.methods.spans.output_differences import Values, gradients, packed_hessians
 
-STARTS = ((0.5, 1), (0.5, 2), (1.0, 1), (1.0, 2))  # spread of the points' s, order of the derivatives
+# Spread of the points' s, order and step of the derivatives: at short steps rounding hides nearly linear layers.
+STARTS = ((0.5, 1, 0.01), (0.5, 2, 0.008), (1.0, 1, 0.01), (1.0, 2, 0.02))
 INSIDE = 1.4  # of |s|
-GRADIENT_STEP, HESSIAN_STEP = 0.01, 0.008
 LARGEST = 20  # n up to which Hessians are paid for
 FARTHEST, LONGEST = 2.5, 0.2  # of δ, and of a step of it
 SURE = {1: 5e-3, 2: 2e-2}  # σ_{m_2+1} / σ_{m_2} that is an end: gradients show false ones at 1e-2
@@ -91,19 +91,19 @@ def shift_errors(phi: Values, n: int, rank: int, run: Run) -> Ranked:
     """δ and ρ by (2), the best of a few starts; zeros where none leads anywhere."""
     nothing = run.normal(1, n)[0] * 0
     best = Ranked(nothing, nothing, math.inf)
-    for spread, order in STARTS:
+    for spread, order, h in STARTS:
         if rank >= n if order == 1 else n > LARGEST or rank >= n * (n - 1) // 2:
             continue
-        seen = derivatives(phi, n, rank, spread, order, run)
+        seen = derivatives(phi, n, rank, (spread, order, h), run)
         best = min(best, ranked(seen, rank, nothing), key=lambda r: r.tail)
         if best.tail < SURE[order]:
             break
     return best if best.tail < VAIN else Ranked(nothing, nothing, best.tail)
 
 
-def derivatives(phi: Values, n: int, rank: int, spread: float, order: int, run: Run) -> Derivatives:
+def derivatives(phi: Values, n: int, rank: int, start: tuple[float, int, float], run: Run) -> Derivatives:
     """Nominal gradients or off-diagonal Hessians of all outputs around the middle of the cube."""
-    outputs = phi(0 * run.normal(1, n)).shape[1]
+    (spread, order, h), outputs = start, phi(0 * run.normal(1, n)).shape[1]
     if order == 1:
         points = max(30, math.ceil(4 * n / min(outputs, rank)))
     else:
@@ -111,10 +111,10 @@ def derivatives(phi: Values, n: int, rank: int, spread: float, order: int, run: 
     s = (spread * run.normal(points, n)).clamp(-INSIDE, INSIDE)
     eye = torch.eye(n, dtype=s.dtype, device=s.device)
     if order == 1:
-        rows, occurs = gradients(phi, s.tanh(), eye, GRADIENT_STEP).mT, eye
+        rows, occurs = gradients(phi, s.tanh(), eye, h).mT, eye
     else:
         i, j = symmetric.triangle(n, s.device)
-        rows = packed_hessians(phi, s.tanh(), HESSIAN_STEP)[:, :, i != j]
+        rows = packed_hessians(phi, s.tanh(), h)[:, :, i != j]
         occurs = (eye[i] + eye[j])[i != j].T
     flat = rows.flatten(0, 1)
     return Derivatives(flat / flat.norm(dim=1, keepdim=True), s.repeat_interleave(outputs, 0), occurs)

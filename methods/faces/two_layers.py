@@ -2,7 +2,7 @@
 
     1. directions of the first layer and several crossings of each neuron, on far lines           (crossings)
     2. its norms, and its shifts to some tenths, from how f changes across them                   (profiles)
-    3. faces until every neuron has moved on one: m_1 ≤ D neurons on a single one                 (face)
+    3. faces until every neuron has moved on one: m_1 ≤ D neurons on a single one                 (face, covering)
        a. the errors of the shifts, by a rank of derivatives                                      (shift_ranks)
        b. directions of the second layer, and better shifts                                       (second_directions)
        c. norms and shifts of the second layer, its outer weights                                 (second_layer)
@@ -12,24 +12,22 @@
 
 All layers are taken for tanh; those of logistic are read as such, (1 + tanh(z/2)) / 2, before stage 5.
 What stage 5 leaves is compared with noise and rounding on its own values and on fresh ones; where more is left, stages
-3 to 5 begin again on other faces, and then it is given up.
+3 to 5 begin again on other faces, unless some of these were poor, and then it is given up.
 """
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from paramid import Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec
-from paramid.methods.faces import crossings, profiles, second_directions, shift_ranks
-from paramid.methods.faces.face import Face, Layer, far, size, whole
-from paramid.methods.faces.face_fit import Solved, parameters, solve
+from paramid.methods.faces import crossings, profiles, second_directions
+from paramid.methods.faces.covering import GOOD, covered
+from paramid.methods.faces.face import Layer, size
+from paramid.methods.faces.face_fit import parameters
 from paramid.methods.faces.joining import joined
-from paramid.methods.faces.second_layer import second_layer
 from paramid.methods.refinement import layered_acceptance, layered_refinement
-from paramid.methods.spans.output_differences import Values
 from paramid.words import memory_limits
 from paramid.words.network import read_as
 from paramid.words.spec import UNKNOWN
@@ -39,9 +37,6 @@ SPREADS = (1.5, 5.0)  # of the values of stage 5
 ROWS = 3.0  # equations for each parameter in stage 5
 FRESH = 200  # values that no stage has seen
 ROUNDS = 2  # of stages 3 to 5
-SHARED = 2  # neurons that a face has in common with others, by which they are joined
-DRAWS = 10  # of which the nearest is taken
-GOOD, USABLE = 1e-6, 1e-3  # what a face leaves of f, whose size is 1
 
 
 @dataclass(frozen=True)
@@ -106,6 +101,8 @@ def identified(oracle: Oracle, run: Run) -> Iterator[Claim]:
             yield refined(rough, oracle, run)
         except GiveUp as reason:
             why = str(reason)
+            if any(each.rms > GOOD for each in solved):
+                break
         else:
             return
     raise GiveUp(why)
@@ -119,68 +116,6 @@ def scaled(oracle: Oracle, run: Run, points: int = 64) -> Scaled:
     if not bool((span > 0).all()):
         raise GiveUp("an output is constant far from 0")
     return Scaled(oracle, middle, span)
-
-
-def covered(f: Values, layer: Layer, rank: int, run: Run) -> tuple[Layer, list[Solved]]:
-    """Stage 3: the first layer with what faces correct, and faces on which every neuron has moved."""
-    inputs, width = layer.directions.shape
-    n, solved, why = size(inputs, width), list[Solved](), ""
-    fewest = 1 + math.ceil((width - n) / max(1, n - SHARED))
-    for tries in range(4 + 3 * fewest):
-        missing = moved_on(solved, layer, GOOD)
-        if not len(missing) or (tries > 3 + fewest and not solved):
-            break
-        share = SHARED if tries < fewest else n - n // 2
-        try:
-            got = seen(f, whole(layer, run) if n == width else drawn(layer, missing, share, run), rank, run)
-        except (GiveUp, RuntimeError) as reason:  # torch's LinAlgError, which its stubs do not export
-            why = str(reason)
-            continue
-        if got.rms < USABLE:
-            solved.append(got)
-            layer = corrected(layer, got) if got.rms < GOOD else layer
-        why = f"a face leaves {got.rms:.1e} of the values"
-    if len(missing := moved_on(solved, layer, USABLE)):
-        raise GiveUp(f"{len(missing)} neurons of the first layer are on no face that is explained: {why}")
-    return layer, solved
-
-
-def moved_on(solved: list[Solved], layer: Layer, good: float) -> Tensor:
-    """The neurons that have moved on no good face."""
-    missing = torch.ones_like(layer.norms, dtype=torch.bool)
-    for each in solved:
-        if each.rms < good:
-            missing[each.face.neurons] = False
-    return missing.nonzero()[:, 0]
-
-
-def drawn(layer: Layer, missing: Tensor, share: int, run: Run) -> Face:
-    """Of a few random faces the nearest one, with so many neurons that have moved on others, if there are any."""
-    inputs, width = layer.directions.shape
-    faces = []
-    for _ in range(DRAWS):
-        order = torch.randperm(width, generator=run.generator, device="cpu").to(missing.device)
-        wanted = torch.isin(order, missing)
-        todo, rest = order[wanted], order[~wanted]
-        most = max(1, inputs - 1 - min(share, len(rest)))
-        faces.append(far(layer, torch.cat([todo[:most], rest, todo[most:]])[: inputs - 1], run))
-    return min(faces, key=lambda each: float(each.base.norm()))
-
-
-def seen(f: Values, at: Face, rank: int, run: Run) -> Solved:
-    """Stages a to d on one face."""
-    wrong = shift_ranks.shift_errors(at.values(f), at.n, rank, run)
-    at = at.moved(wrong.delta, wrong.stretch)
-    at, columns = second_directions.second_directions(f, at, rank, run)
-    return solve(f, at, second_layer(at.values(f), columns, run), run)
-
-
-def corrected(layer: Layer, solved: Solved) -> Layer:
-    """The first layer with what a face tells."""
-    own, j = solved.face.layer, solved.face.neurons
-    return replace(
-        layer, norms=layer.norms.index_copy(0, j, own.norms), shifts=layer.shifts.index_copy(0, j, own.shifts)
-    )
 
 
 def refined(rough: Network, oracle: Oracle, run: Run) -> Network:
