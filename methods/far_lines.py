@@ -35,7 +35,9 @@ from paramid.methods.spans.output_differences import Values
 from paramid.words.options import at_least
 from paramid.words.spec import UNKNOWN
 
-MANY, WIDE = 8.0, 2.5  # under noise: equations for each parameter, and the spread of points
+MANY = 8.0  # under noise: equations for each parameter
+WIDE, NARROW = 4.0, 1.5  # spreads of points: from further away each says more, and starts that are rough lead home
+NOISY = 2.5  # where shifts are looked for as well
 DRAWS = 3  # of values for one set of neurons: a kink may hide between points
 ATTEMPTS = 6  # sets of neurons that values are asked about
 SIGMOIDS = ("tanh", "logistic", "erf")
@@ -52,7 +54,7 @@ class FarLines:
     )
     lines: int = 14  # lines, at most
     rows: float = 2.5  # equations for each parameter in the refinement
-    spread: float = 1.5  # standard deviation of its points
+    spread: float | None = None  # standard deviation of its points; default: 4, 1.5 where rounding grows with values
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
@@ -102,12 +104,12 @@ class FarLines:
         self, f: Values, spec: Spec, names: tuple[str, ...], best: Neurons, view: Outlook, run: Run
     ) -> Iterator[Claim]:
         """Stages 6 and 7; under noise hyperplanes are followed to where values are."""
-        rows, spread = self.rows, self.spread
+        rows, spread = self.rows, self.spread or (NARROW if view.uneven else WIDE)
         if view.noisy:
             if names[0] not in SIGMOIDS:
                 raise Untold(f"noise of {view.near:.1e} drowns what {names[0]} shows far away")
-            g, x = activation(names[0]), spread * run.normal(max(LEAST, EACH * len(best)), spec.inputs)
+            g, x = activation(names[0]), NARROW * run.normal(max(LEAST, EACH * len(best)), spec.inputs)
             best = scanned(walked(f, best, g), x, f(x), g)
-            rows, spread = max(rows, MANY), max(spread, WIDE)
+            rows, spread = max(rows, MANY), self.spread or NOISY
         pairs = values.drawn(f, spec, best, view, run, rows=rows, spread=spread)
         yield from values.ending(best, names, spec, pairs, run)

@@ -118,3 +118,13 @@ def test_the_best_spread_is_no_worse_than_others() -> None:
     x = Run.seeded(4).normal(2000, 5)
     best = limits.bound(network, cramer_rao.best_spread(network) * x, 1.0)
     assert best < 1.5 * min(limits.bound(network, s * x, 1.0) for s in cramer_rao.SPREADS)
+
+
+def test_no_step_lets_a_neuron_run_away() -> None:
+    network = drawn((3, 4, 1))
+    p = 100 * Run.seeded(0).normal(1, 21)[0]
+    step = shaped(network, layered_refinement.shortened(network, p))
+    moved = torch.cat([step.weights[0], step.biases[0][None]]).norm(dim=0)
+    length = torch.cat([network.weights[0], network.biases[0][None]]).norm(dim=0)
+    assert float((moved / length).max()) == pytest.approx(layered_refinement.LONGEST)
+    assert torch.equal(layered_refinement.shortened(network, 1e-4 * p), 1e-4 * p)

@@ -1,7 +1,7 @@
 """The end of far lines: all parameters on values around 0, believed on values that had no part in it.
 
 A network whose b are off by R times the error of a direction, 1e-5 to 1e-2, is refined by `layered_refinement` on N
-points of 1.5 N(0, I), 2.5 equations for each parameter. Neurons that do nothing there have points of their own, around
+points of 4 N(0, I), 2.5 equations for each parameter. Neurons that do nothing there have points of their own, around
 the foot -b w / ‖w‖² of their hyperplanes. Where rounding is uneven, twice as many are drawn and those of the smaller
 values taken: log-odds of probabilities near 0 and 1 are coarse, as coarse as e^|f|.
 

@@ -29,6 +29,7 @@ AT_FLOOR = 3.0  # residuals up to so many times the floor are believed
 GAINED = 1.0 + 1e-4  # less is nothing
 DAMPED = 0.1  # λ far away
 NONE = 1e-12  # λ below it is 0
+LONGEST = 0.5  # of a step, over the length of a neuron's weights and shift
 UNIT = 2.0**-52
 
 
@@ -73,13 +74,21 @@ def chord(now: Fit, factor: Tensor, fixed: Tensor, x: Tensor, y: Tensor, free: C
     """Steps with one factor as long as each gains much."""
     while True:
         p = torch.cholesky_solve(-slope(now.network, x, y)[:, None], factor)[:, 0]
-        new = moved(now.network, p - fixed @ (fixed.T @ p), free)
+        new = moved(now.network, shortened(now.network, p - fixed @ (fixed.T @ p)), free)
         then = replace(now, network=new, rms=misfit(new, x, y))
         if not then.rms < now.rms:
             return now
         gain, now = now.rms / max(then.rms, 1e-300), then
         if gain < PAYS:
             return now
+
+
+def shortened(network: Network, p: Tensor) -> Tensor:
+    """`p`, no longer than moves a neuron by `LONGEST` of its length: one that says little may run away unseen."""
+    step = shaped(network, p)
+    layers = zip(network.weights[:-1], network.biases[:-1], step.weights, step.biases, strict=False)
+    reach = [(torch.cat([v, c[None]]).norm(dim=0) / torch.cat([w, b[None]]).norm(dim=0)).max() for w, b, v, c in layers]
+    return p * min(1.0, LONGEST / max(float(torch.stack(reach).max()), UNIT))
 
 
 def factored(normal: Tensor, damping: float) -> Tensor | None:
