@@ -23,7 +23,8 @@ class Defective:
     def declines(self, spec: Spec) -> str | None:
         if self.how == "no_reason":
             return "" if spec.inputs == 3 else None
-        return None if spec.shallow and spec.widths[0] and spec.activation == "tanh" else "needs a shallow tanh net"
+        known = spec.shallow and spec.widths[0] and spec.outputs == 1 and spec.activation == "tanh"
+        return None if known else "needs a shallow tanh net"
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Network]:
         return [] if self.how == "no_generator" else self.claims(oracle, run)
