@@ -103,7 +103,7 @@ class Peel:
         else:
             start = self.above(f, x, y, spec, run, widths, first=w)
         yield start
-        if not noise:
+        if not last_fit.follows(oracle, start, self.again):
             yield layered_acceptance.believed(
                 layered_refinement.fit(start, x, y, noise=noise, free=free_of(spec)), x, spec
             )

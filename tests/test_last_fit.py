@@ -69,6 +69,31 @@ def test_a_wanted_precision_is_paid_for(wanted: float) -> None:
     assert 2.0 ** -paramid.judge(NOISY.draw(0), found)["bits"] < wanted
 
 
+def test_rows_end_where_they_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(last_fit, "MOST", 6 * 1000)
+    asked = oracle(NOISY)
+    asked.spec = replace(asked.spec, precision_wanted=1e-9)
+    kept = last_fit.Kept(asked)
+    kept.query(Run.seeded(0).normal(300, 6))
+    found = last_fit.refined(kept, moved(NOISY.draw(0), 0.02), Run.seeded(0), noise=1e-6, again=1.0)
+    assert kept.spent == len(kept.values()[0]) == 1000
+    assert found.stats["error_bound"] > 1e-9
+
+
+@pytest.mark.parametrize("work", [0.0, 2e11])
+def test_peel_ends_with_a_network_that_values_explain_whether_or_not_a_last_fit_follows(
+    monkeypatch: pytest.MonkeyPatch, work: float
+) -> None:
+    monkeypatch.setattr(last_fit, "WORK", work)
+    family = paramid.task("pyramid:D=8,widths=6-4-3,noise=1e-07")
+    method = paramid.method("peel")
+    asked = CountingOracle(family.draw(50), family.spec, access=method.access, seed=50, device=torch.device("cpu"))
+    *_, last = method.identify(asked, Run.seeded(50))
+    assert last.stats["residual"] < 3e-7
+    assert last.stats["error_bound"] > 0
+    assert family.judge(last, family.draw(50))["identified"] == 1
+
+
 def test_what_is_no_such_network_is_given_up() -> None:
     kept = last_fit.Kept(oracle(Shallow(D=6, m=5, noise=1e-6, activation="erf")))
     kept.query(Run.seeded(0).normal(300, 6))

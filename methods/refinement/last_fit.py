@@ -10,7 +10,8 @@ errors of parameters are normal, and the largest of them is one to three bounds.
 
     (3)  N ← N (3 bound / ε)²
 
-rows in all, N at most tenfold at a time, until three bounds at the present network are below it.
+rows in all, N at most tenfold at a time, until three bounds at the present network are below it, or the rows are as
+many as can be kept or taken into account in seconds.
 """
 
 import math
@@ -31,8 +32,6 @@ MOST = 2**25  # doubles of rows that are kept
 WORK = 2e11  # products of one matrix JᵀJ
 SURE = 3.0  # bounds that the largest of all errors stays below
 TENFOLD, ROUNDS = 10, 8  # (3)
-
-
 Stages = Callable[[Oracle, Run], Iterator[Claim]]
 
 
@@ -43,15 +42,16 @@ class Kept:
         self.spec, self._oracle, self._rows = oracle.spec, oracle, list[tuple[Tensor, Tensor]]()
         self.decide, self.sample, self.gradient = oracle.decide, oracle.sample, oracle.gradient
         self.hessian, self.moments, self.label = oracle.hessian, oracle.moments, oracle.label
-        self.spent, self._room = 0, MOST
+        self.spent, self.room = 0, MOST // oracle.spec.inputs  # rows
 
     def query(self, x: Tensor) -> Tensor:
         """The oracle's answer."""
         y = self._oracle.query(x)
         near = x.norm(dim=1) < NEAR
-        self.spent, self._room = self.spent + len(x), self._room - x.numel()
-        if self._room > 0:
+        self.spent += len(x)
+        if len(x) <= self.room:
             self._rows.append((x[near], y[near]))
+            self.room -= len(x)
         return y
 
     def values(self) -> tuple[Tensor, Tensor]:
@@ -68,19 +68,24 @@ def ended(stages: Stages, oracle: Oracle, run: Run, *, again: float) -> Iterator
     kept, claim = Kept(oracle), None
     for claim in stages(kept, run):
         yield claim
-    if isinstance(claim, Network) and affordable(claim, math.ceil((1 + again) * kept.spent)):
+    if isinstance(claim, Network) and follows(kept, claim, again):
         noise = max(oracle.spec.resolution, claim.stats.get("noise", 0.0))
         yield refined(kept, claim, run, noise=noise, again=again)
 
 
-def affordable(network: Network, rows: int) -> bool:
-    """Whether (1) is a matter of seconds."""
-    return starts(network)[-1] ** 2 * rows < WORK
+def follows(oracle: Oracle, network: Network, again: float) -> bool:
+    """Whether (1) comes after this network: its values are kept, and it is a matter of seconds."""
+    return isinstance(oracle, Kept) and math.ceil((1 + again) * oracle.spent) <= most_rows(network)
+
+
+def most_rows(network: Network) -> int:
+    """The rows that (1) takes into account in seconds."""
+    return int(WORK / starts(network)[-1] ** 2)
 
 
 def refined(kept: Kept, rough: Network, run: Run, *, noise: float, again: float) -> Network:
     """The network (1) from a `rough` one, with `again` fresh values for each spent before, and as many as (3) asks."""
-    spec, fresh = kept.spec, math.ceil(again * kept.spent)
+    spec, fresh = kept.spec, min(math.ceil(again * kept.spent), kept.room)
     free, wanted = free_of(spec), spec.precision_wanted
     spread = best_spread(rough, free)
     for _ in range(ROUNDS):
@@ -90,9 +95,12 @@ def refined(kept: Kept, rough: Network, run: Run, *, noise: float, again: float)
         if not found.believed:
             raise GiveUp(f"the residual stays at {found.rms:.1e}, noise explains {noise:.1e}")
         error = limits.bound(found.network, x, max(noise, found.rms), free)
-        if wanted is None or SURE * error <= wanted or not affordable(rough, 2 * len(x)):
+        if wanted is None or SURE * error <= wanted:
             break
-        fresh, rough = math.ceil(len(x) * min(TENFOLD, (SURE * error / wanted) ** 2 - 1)), found.network
+        more = math.ceil(len(x) * min(TENFOLD, (SURE * error / wanted) ** 2 - 1))
+        fresh, rough = min(more, most_rows(rough) - len(x), kept.room), found.network
+        if fresh < 1:
+            break
     if not SURE * error < CLOSE:
         raise GiveUp(f"noise of {noise:.1e} leaves parameters uncertain by {SURE * error:.1e}")
     return replace(found.network, stats={"residual": found.rms, "noise": noise, "error_bound": error})
