@@ -383,3 +383,15 @@ def test_the_same_seed_says_the_same_and_nothing_falls_on_the_default_device() -
         torch.set_default_device(None)
     for a, b in zip(one, two, strict=True):
         assert all(torch.equal(x, y) for x, y in zip(a.arrays().values(), b.arrays().values(), strict=True))
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-6])
+def test_fresh_values_are_asked_before_a_network_is_claimed(off: float) -> None:
+    truth, run = planted("tanh"), Run.seeded(1)
+    x, fresh = run.normal(200, 6), run.normal(50, 6)
+    pairs = values.Pairs(x, truth(x), fresh, truth(fresh) + off, 0.0)
+    if not off:
+        assert error(truth, values.settled(truth, spec_of(truth), pairs)) < 1e-12
+        return
+    with pytest.raises(GiveUp, match="fresh values leave"):
+        values.settled(truth, spec_of(truth), pairs)

@@ -10,7 +10,7 @@ from torch import Tensor
 import paramid
 from paramid import Claim, GiveUp, Network, Run, Spec
 from paramid.judging import claim_scores
-from paramid.methods.faces import crossings, face_fit, joining, profiles, second_directions, shift_ranks
+from paramid.methods.faces import crossings, face_fit, joining, profiles, second_directions, shift_ranks, two_layers
 from paramid.methods.faces.face import Face, Layer, far, whole
 from paramid.methods.faces.second_layer import Upper, second_layer
 from paramid.methods.peel import Peel
@@ -284,3 +284,20 @@ def test_another_second_layer_is_given_up() -> None:
 def test_it_declines_with_a_reason(changes: dict[str, object], reason: str | None) -> None:
     said = Peel().declines(told(planted(8, 7, 5), **changes))
     assert said is None if reason is None else reason.split("|")[-1] in str(said) or reason.split("|")[0] in str(said)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-6])
+def test_fresh_values_are_asked_before_a_network_is_claimed(off: float) -> None:
+    teacher = planted(6, 5, 3)
+
+    class Later(Network):
+        def __call__(self, x: Tensor) -> Tensor:
+            return super().__call__(x) + (off if len(x) == two_layers.FRESH else 0.0)
+
+    asked = Later(teacher.weights, teacher.biases, teacher.activations)
+    oracle = CountingOracle(asked, told(teacher), access=Peel.access, seed=0, device=torch.device("cpu"))
+    if not off:
+        assert paramid.judge(teacher, two_layers.refined(teacher, oracle, Run.seeded(0)))["exact"] == 1
+        return
+    with pytest.raises(GiveUp, match="fresh values are off"):
+        two_layers.refined(teacher, oracle, Run.seeded(0))

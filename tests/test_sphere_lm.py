@@ -8,6 +8,7 @@ import torch
 
 import paramid
 from paramid import Claim, Directions, GiveUp, Network, Run, Spec, Subspace, task
+from paramid.methods.spans import mixed_outputs
 from paramid.methods.sphere_lm import SphereLM
 from paramid.oracle.counting import CountingOracle
 from paramid.tasks.shallow import Shallow
@@ -267,3 +268,10 @@ def test_outputs_of_another_network_are_not_claimed() -> None:
 
     with pytest.raises(GiveUp):
         claims(SphereLM(), asked_of(Bent(teacher.weights, teacher.biases, teacher.activations)))
+
+
+def test_outputs_over_wrong_neurons_are_given_up() -> None:
+    teacher = several("tanh", 3)
+    one = Network.shallow(several("tanh", 1, m=4).weights[0], teacher.biases[0][:4], "tanh")
+    with pytest.raises(GiveUp, match="the residual of all outputs stays at"):
+        mixed_outputs.completed(asked_of(teacher), one, Run.seeded(0))
