@@ -51,13 +51,6 @@ class File(PlainNetworks):
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES})
-    metrics: ClassVar[dict[str, str]] = {
-        "function_exact": "flag, of ReLUs, leaky or not: output_error_relative is below 1e-8 (1e-4 in float32)",
-        "undetermined": "of ReLUs, parameters that the function does not determine on 20 000 inputs; none is scored",
-        "entangled_error": "max over true neurons of the distance of their direction at 0 from its match, at most √2",
-        "false_positives": "share of claimed directions that are 0.1 and more from every true one",
-        "layers_right": "higher is better: share of true neurons whose direction is within 0.1 and in its layer",
-    }
     corners: ClassVar[tuple[str, ...]] = (
         "activation=logistic",
         *("activation=relu", "precision=float32", "known=false", "noise=0.1,N=1"),
