@@ -4,6 +4,7 @@
     2. its shifts and the span of the next weights, by a rank               (rank_shifts)
     3. coordinates above it                                                 (peeling, 1)
     4. directions of all neurons above and the layers they belong to        (rough_layers, gauge_labels)
+       or, where noise drowns them and one layer is left, random ones
     5. a network of these layers, refined on its own, then with the first   (layered_refinement, layered_acceptance)
 
 Where the second layer is as wide as the first there is no rank to tell, and a first layer wider than the input has no
@@ -32,8 +33,9 @@ from paramid.words.options import at_least
 
 LOUDEST = 1e-4
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere
-NOISY = 10.0  # and of the noise: what is wrong with the first layer is left as well
+NOISY = 20.0  # and of the noise: what is wrong with the first layer is left as well
 AWAY = (0.0, 0.3, 0.9)  # of base points from the middle
+RANDOM = 12  # starts where noise drowns second differences, and a single layer is above: each costs no query
 
 
 @dataclass(frozen=True)
@@ -119,22 +121,37 @@ class Peel:
         first: Tensor | None = None,
     ) -> Network:
         """Stages 4 and 5 for the layers of `widths` and the outputs, as a function of `a`; `first` may be known."""
-        g, noise, why = activation(spec.activation), spec.resolution, ""
+        noise, best, why = spec.resolution, None, ""
+        for rough in self.starts(f, a, y, spec, run, widths, first):
+            if isinstance(rough, GiveUp):
+                why = str(rough)
+                continue
+            found = layered_refinement.fit(rough, a, y, noise=noise, free=free_of(spec))
+            best = found if best is None or found.rms < best.rms else best
+            if best.rms < max(STARTED * float(y.square().mean().sqrt()), NOISY * noise):
+                return best.network
+            why = f"no order of the layers above explains the values: {best.rms:.1e} is left"
+        raise GiveUp(why)
+
+    def starts(
+        self, f: Values, a: Tensor, y: Tensor, spec: Spec, run: Run, widths: tuple[int, ...], first: Tensor | None
+    ) -> Iterator[Network | GiveUp]:
+        """Stage 4, a start after the other, and why there was none at a base point."""
         names = (*(spec.activation for _ in widths), spec.activations[-1])
         for away in AWAY:
             base = away * run.sphere(1, a.shape[1])[0]
             try:
-                seen = rough_layers.look(f, base, widths, g, run, noise=noise, first=first)
+                seen = rough_layers.look(
+                    f, base, widths, activation(spec.activation), run, noise=spec.resolution, first=first
+                )
             except GiveUp as reason:
-                why = str(reason)
+                yield reason
                 continue
-            fixed = 0 if first is None else 1
-            for rough in rough_layers.rough_networks(seen, base, widths, names, a, y, fixed):
-                found = layered_refinement.fit(rough, a, y, noise=noise, free=free_of(spec))
-                if found.rms < max(STARTED * float(y.square().mean().sqrt()), NOISY * noise):
-                    return found.network
-                why = f"no order of the layers above explains the values: {found.rms:.1e} is left"
-        raise GiveUp(why)
+            yield from rough_layers.rough_networks(seen, base, widths, names, a, y, 0 if first is None else 1)
+        if spec.resolution and first is None and len(widths) == 1:
+            for _ in range(RANDOM):
+                hidden = run.sphere(widths[0], a.shape[1]).T, run.normal(1, widths[0])[0]
+                yield rough_layers.completed([hidden], names, a, y)
 
 
 def peels(inputs: int, widths: tuple[int, ...]) -> bool:
