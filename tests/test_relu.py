@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from paramid import Network, Run, task
 from paramid.judging import determined
 from paramid.judging.aligned_networks import score_network, seen
+from paramid.limits import information
 from paramid.tasks import relu_obstacles, trained_relu
 from paramid.tasks.relu import LAWS, Relu
 from paramid.words.network import normalise, permute
@@ -103,7 +104,7 @@ def test_the_jacobian_is_that_of_autograd(grow) -> None:
     rows = [
         torch.cat([g.flatten() for g in torch.autograd.grad(v, parts, retain_graph=True)]) for v in values.flatten()
     ]
-    torch.testing.assert_close(determined.jacobian(network, x), torch.stack(rows))
+    torch.testing.assert_close(information.jacobian(network, x), torch.stack(rows))
 
 
 def test_what_nobody_can_see_is_neither_right_nor_wrong() -> None:

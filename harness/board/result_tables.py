@@ -23,7 +23,10 @@ Named = Callable[[Result], str]
 def cells(ours: Sequence[Result], name: Named, short: Named, what: str) -> str:
     """A row for each cell that was not declined, with the command that makes it again; then the declined ones."""
     told = [c for c in ours if c.state != "declined"]
-    head = (what, "", "identified", "median error", "95 %", "seconds", "rows", "ended", "makes it again")
+    head = (
+        *(what, "", "identified", "median error", "95 %", "bound"),
+        *("seconds", "rows", "a parameter", "ended", "makes it again"),
+    )
     rows = [
         (
             name(c),
@@ -34,8 +37,10 @@ def cells(ours: Sequence[Result], name: Named, short: Named, what: str) -> str:
                 "small",
                 "–" if math.isinf(c.interval[0]) else f"{error_words(c.interval[0])} to {error_words(c.interval[1])}",
             ),
+            c.limit("bound"),
             shown(c.seconds),
             f"{c.rows:,.0f}",
+            c.limit("rows_per_parameter"),
             _ended(c),
             tag("code", escaped(command(c.records)), class_="run"),
         )

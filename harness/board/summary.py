@@ -10,6 +10,7 @@ from functools import cached_property
 
 from paramid.contracts import descriptions
 from paramid.records import agreement
+from paramid.records.number_format import shown
 from paramid.records.published import DISPUTED, UNVERIFIED, VERIFIED, Verdict, fingerprint
 from paramid.records.quantities import cost, endings, error, identified
 from paramid.records.record import Record
@@ -71,6 +72,11 @@ class Result:
     def rows(self) -> float:
         """The median of all rows of the teacher."""
         return median([cost(r, "queries") for r in self.records])
+
+    def limit(self, name: str) -> str:
+        """The median of one of the limits, in words."""
+        told = [r.metrics[name] for r in self.records if name in r.metrics]
+        return shown(median(told)) if told else "–"
 
     @cached_property
     def state(self) -> str:

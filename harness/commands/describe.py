@@ -62,6 +62,17 @@ def of_task(name: str) -> Iterator[str]:
     yield from _registered("tasks", name, "grants", f"run truth {name}")
 
 
+def _limits(name: str) -> str:
+    """What the harness tells of the limits before these teachers."""
+    try:
+        family = registry.task(name)
+    except UsageError:  # an option has no default
+        return "as far as its teachers are layered networks"
+    if not family.layered:
+        return "none are told: its teachers are no layered networks, or their parameters nobody's to find"
+    return "parameters and rows for each; Cramér-Rao bounds where values are noisy or float32 (docs/metrics.md)"
+
+
 def _registered(group: str, name: str, verb: str, otherwise: str) -> Iterator[str]:
     """A method or task in full; the example is its best published row, `otherwise` where there is none."""
     yield from _head(group, name)
@@ -69,6 +80,8 @@ def _registered(group: str, name: str, verb: str, otherwise: str) -> Iterator[st
     if source and source.access:
         yield _told(f"{verb}: {', '.join(source.access)}")
     yield from _options(group, name)
+    if group == "tasks":
+        yield _told(f"limits: {_limits(name)}")
     if own := dict(descriptions.metrics(name)) if group == "tasks" else {}:
         yield "\nmetrics of its own"
         yield from (_told(f"{metric}: {told}", "  ") for metric, told in own.items())

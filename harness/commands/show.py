@@ -4,6 +4,7 @@ import argparse
 
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import store, warn, wrapped
+from paramid.judging.metrics import LIMITS
 from paramid.records.record import COSTS, Record
 from paramid.words.naming import UsageError
 from paramid.words.status import Status
@@ -63,7 +64,7 @@ def ending(record: Record) -> list[str]:
     cost = "cost until its last claim" if record.status is Status.INTERRUPTED else "cost"  # nobody knows of the rest
     peak = f", peak {record.peak_mb:.0f} MB" if record.peak_mb else ""
     lines.append(f"{cost}: {record.seconds:.2f} s, {costs}{peak}")
-    for name in ("error", "identified", "exact", "output_error", "output_error_relative"):
+    for name in ("error", "identified", "exact", "output_error", "output_error_relative", *LIMITS):
         if name in record.metrics:
             lines.append(f"{name:>22} {record.metrics[name]:.3g}")
     said = f"said by the method: {', '.join(f'{k} {v:g}' for k, v in record.stats.items())}"

@@ -43,6 +43,11 @@ class Task(Protocol):
         """The metric that is this family's `error`."""
         return "weight_error"
 
+    @property
+    def layered(self) -> bool:
+        """Whether its teachers are layered networks whose parameters the spec tells of: limits are theirs alone."""
+        return type(self.spec) is Spec and Network in self.kinds
+
     def draw(self, seed: int) -> Teacher:
         """The teacher of that seed, on the CPU in float64."""
         ...

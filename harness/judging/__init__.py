@@ -2,5 +2,5 @@
 
 `claim_scores` judges claims about networks; families whose teachers are something else judge by `threshold_unit_errors`
 and `densenet_errors` themselves. `metrics` says what each number is, `obstacles` names what nobody can tell apart,
-`judge` compares anybody's two networks. Imports `words`. Start with `claim_scores`.
+`judge` compares anybody's two networks. Imports `words` and `limits`. Start with `claim_scores`.
 """

@@ -11,7 +11,8 @@ Parameters that are pinned, or that a homogeneous activation leaves open, are di
 
     (2)  C: (w_k; 0) of columns of fixed length, unit vectors of outer weights and output biases that are told,
 
-orthonormal; Q = 1 - CCᵀ projects them off.
+orthonormal; Q = 1 - CCᵀ projects them off. As rank [J; Cᵀ] = rank JQ + the number of columns of C, the triangular
+factor of [J; Cᵀ] tells what is determined.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ from paramid.words.network import Network
 from paramid.words.spec import Spec
 
 ROWS = 2**22  # doubles of (1)'s factors at once
+CHUNK = 2**24  # and of a piece of J
+EACH = 2  # values a parameter of rows that tell a rank
 ALL = ("norms", "outer", "output_bias")
 
 
@@ -48,6 +51,34 @@ def normal_matrix(network: Network, x: Tensor) -> Tensor:
     for i in range(1, len(ends) - 1):
         total[ends[i] : ends[i + 1], : ends[i]] = total[: ends[i], ends[i] : ends[i + 1]].T
     return total
+
+
+def jacobian(network: Network, x: Tensor) -> Tensor:
+    """J, (rows · outputs, parameters)."""
+    fed, delta = parts(network, x)
+    blocks = [(y[:, None, :, None] * d[:, :, None, :]).flatten(2) for y, d in zip(fed, delta, strict=True)]
+    return torch.cat(blocks, dim=2).flatten(0, 1)
+
+
+def triangle(network: Network, x: Tensor, fixed: Tensor) -> Tensor:
+    """The triangular factor of [J; Cᵀ], in pieces of `x`, with C the columns of `fixed`."""
+    factor = fixed.T
+    step = max(1, CHUNK // (factor.shape[1] * network.outputs))
+    for piece in x.split(max(step, 1 + factor.shape[1] // network.outputs)):
+        factor = torch.linalg.qr(torch.cat([factor, jacobian(network, piece)]), mode="r")[1]
+    return factor
+
+
+def telling(network: Network, x: Tensor) -> Tensor:
+    """The rows of `x` that are looked at: the first ones, and for every neuron enough of its rarer side."""
+    width = sum(p.numel() for p in (*network.weights, *network.biases))
+    chosen = torch.zeros(len(x), dtype=torch.bool, device=x.device)
+    chosen[: EACH * width // network.outputs + 1] = True
+    for z, w in zip(network.preactivations(x)[:-1], network.weights, strict=False):
+        on = z > 0
+        rarer = torch.where(on.double().mean(0) > 0.5, ~on, on)
+        chosen |= (rarer & (rarer.cumsum(0) <= EACH * (len(w) + 1))).any(dim=1)
+    return chosen.nonzero()[:, 0]
 
 
 def starts(network: Network) -> list[int]:

@@ -49,6 +49,7 @@ class CountingOracle:
         device: torch.device,
         dtype: torch.dtype = torch.float64,
         query_limit: int | None = None,
+        shown: Callable[[Tensor], object] | None = None,
     ) -> None:
         self.spec = replace(spec)  # a method that writes to its spec changes its own copy
         self._spec, self._usage = spec, Usage()
@@ -58,6 +59,7 @@ class CountingOracle:
         self._sampled, self._calls = 0, list[int]()  # rows granted, and those of every call
         self._process = os.getpid()
         self._noise = Normals(seed, "noise")
+        self._shown = shown  # told of points whose values are shown
 
     def __reduce__(self) -> NoReturn:
         """Neither copied nor pickled."""
@@ -111,7 +113,11 @@ class CountingOracle:
         if kind not in ASKED:
             return self._evaluated(self._granted(kind), x)
         y = self._noisy(self._evaluated(self._teacher, x), self._noise)
-        return decided(y) if kind == "decision" else y
+        if kind == "decision":
+            return decided(y)
+        if self._shown is not None:
+            self._shown(x)
+        return y
 
     def sample(self, n: int, /) -> Samples:
         """`n` further passive pairs; refused when more than granted were asked for in total."""

@@ -15,6 +15,7 @@ from paramid.records.number_format import shown
 from paramid.records.record import COSTS, Record, Stage
 
 FLOOR = 1e-17  # of the errors drawn
+LUCKY = 0.1  # of a bound
 UNITS = {"seconds": "seconds", "queries": f"rows of the teacher ({', '.join(COSTS)})"}
 _counted = attrgetter(*COSTS)
 
@@ -38,6 +39,12 @@ def log_median(errors: Sequence[float]) -> float:
 def identified(record: Record) -> bool:
     """Whether the judge says so."""
     return record.metrics.get("identified") == 1
+
+
+def beyond_its_limit(record: Record) -> bool:
+    """Whether its largest error is below a tenth of its Cramér-Rao bound: nobody is that lucky."""
+    worst, bound = record.metrics.get("bits", -math.inf), record.metrics.get("bound", 0.0)
+    return math.isfinite(bound) and 2.0**-worst < LUCKY * bound
 
 
 def endings(records: Sequence[Record]) -> str:

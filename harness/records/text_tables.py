@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from statistics import median
 
 from paramid.contracts import descriptions
-from paramid.judging.metrics import rises
+from paramid.judging.metrics import LIMITS, rises
 from paramid.records.number_format import table_number
 from paramid.records.quantities import budget_words, identified
 from paramid.records.record import COSTS, Record, dump
@@ -19,11 +19,12 @@ from paramid.words.naming import UsageError, suggestion
 from paramid.words.status import Status
 
 COLUMNS = (
-    "task", "method", "identified", "error", "bias_error", "output_error", "seconds", "queries", "samples", "status",
+    "task", "method", "identified", "error", "bias_error", "output_error", "seconds", "queries", "samples",
+    "rows_per_parameter", "bound", "status",
 )  # fmt: skip
 IMPORTANCE = (
     "task", "method", "identified", "error", "seconds", "status", "device", "budget", "queries", "samples",
-    "output_error", "bias_error",
+    "rows_per_parameter", "bound", "output_error", "bias_error",
 )  # fmt: skip
 # Who before what, whether, how exactly, how fast: a narrow terminal drops from the end, what is not named here first.
 LAST, FEWEST, LEGIBLE = 5, 4, 16  # columns that stay where tasks can be cut to so many characters, or in any case
@@ -31,6 +32,7 @@ GAP = "  "
 MEASURED = ("error", "bias_error", "output_error")
 SPENT = ("seconds", *COSTS, "peak_mb")
 TOLD_APART = ("device", "budget")  # shown where a method has several before one task
+SHOWN = ("rows_per_parameter", "bound")  # of the limits, where any row has them
 Row = dict[str, object]
 
 
@@ -50,8 +52,8 @@ def rows(records: Sequence[Record], columns: Iterable[str] = ()) -> list[Row]:
 
 def _metrics(records: Sequence[Record], columns: Iterable[str]) -> list[str]:
     """Those of the columns that are metrics of the records."""
-    known = {name for r in records for name in r.metrics} - {"identified", *MEASURED}
-    plain = {"task", "method", *TOLD_APART, "cells", "identified", *MEASURED, *SPENT, "status"}
+    known = {name for r in records for name in r.metrics} - {"identified", *MEASURED, *LIMITS}
+    plain = {"task", "method", *TOLD_APART, "cells", "identified", *MEASURED, *SPENT, *LIMITS, "status"}
     for name in columns:
         if name not in plain | known:
             raise UsageError(f"no column {name!r}; {suggestion(name, plain | known)}")
@@ -97,6 +99,8 @@ def _row(group: Sequence[Record], further: Iterable[str]) -> Row:
         row[name] = _median([r.metrics.get(name, math.nan) for r in group])
     for name in SPENT:
         row[name] = median(getattr(r, name) for r in run) if run else math.nan
+    for name in LIMITS:
+        row[name] = median([r.metrics[name] for r in group if name in r.metrics] or [math.nan])
     counts = Counter(r.status.key for r in group)
     ended = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     row["status"] = ", ".join(f"{n} {key}" if len(counts) > 1 else key for key, n in ended)
@@ -114,13 +118,14 @@ def _rank(row: Row) -> tuple[tuple[bool, float, str], ...]:
     return tuple(_place(row[name], -1 if name == "identified" else 1) for name in ("identified", "error", "seconds"))
 
 
-def columns_of(made: Iterable[Row]) -> tuple[str, ...]:
+def columns_of(made: Sequence[Row]) -> tuple[str, ...]:
     """The columns that a reader needs: those of every table, and what tells rows of one method and task apart."""
     pairs: dict[tuple[object, object], list[Row]] = defaultdict(list)
     for row in made:
         pairs[row["task"], row["method"]].append(row)
     apart = [name for name in TOLD_APART if any(len({r[name] for r in ours}) > 1 for ours in pairs.values())]
-    return (*COLUMNS[:2], *apart, *COLUMNS[2:])
+    empty = {name for name in SHOWN if all(math.isnan(float(str(row[name]))) for row in made)}
+    return (*COLUMNS[:2], *apart, *(name for name in COLUMNS[2:] if name not in empty))
 
 
 def render(made: Sequence[Row], form: str, columns: Sequence[str] = ()) -> str:
@@ -185,5 +190,5 @@ def _shown(row: Row, column: str) -> str:
     if column == "method" and is_control(str(value)):
         return f"({value})"
     if isinstance(value, int | float):
-        return table_number(float(value), whole=column in ("cells", *COSTS))
+        return table_number(float(value), whole=column in ("cells", "parameters", *COSTS))
     return str(value)

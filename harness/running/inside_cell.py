@@ -29,6 +29,7 @@ from paramid.judging.claim_scores import accept
 from paramid.judging.metrics import Metrics, Unjudgeable, documented
 from paramid.judging.obstacles import obstacles
 from paramid.judging.output_errors import score_outputs
+from paramid.limits import limits_of_a_cell
 from paramid.oracle.counting import CountingOracle, Usage
 from paramid.oracle.protocol import BudgetSpent
 from paramid.wall.custody import Left
@@ -133,6 +134,10 @@ class Execution:
         self.device = cell.torch_device
         self.teacher = self.task.draw(seed)
         self.oracle: CountingOracle | None = None
+        self.network: Network | None = None
+        if self.task.layered:
+            self.network = cast("Network", self.task.truth(self.teacher, Network))
+        self.shown_rows = None if self.network is None else limits_of_a_cell.asked(self.network, self.task.spec, seed)
         self.seconds = 0.0
         self.shown = 0  # how often a function of the method's has seen the judge's inputs
         self.last: Claim | None = None
@@ -163,6 +168,7 @@ class Execution:
             seed=self.seed,
             device=self.device,
             query_limit=self.cell.query_limit,
+            shown=None if self.shown_rows is None else self.shown_rows.add,
         )
         return self.seat.claims(self.oracle, self.task)
 
@@ -226,9 +232,23 @@ class Execution:
                 metrics = self.outputs(self.last)
             except Unjudgeable as error:
                 status, reason = Status.MALFORMED_CLAIM, one_line(str(error))
+        if self.oracle is not None and status is not Status.INTERRUPTED:
+            metrics = {**metrics, **self.limits(self.oracle.usage)}
         told = {"event": "end", "status": status.key, "reason": reason, "traceback": ended.trace, **self.costs()}
         used = {"peak_mb": left.peak_mb, "cpu_seconds": left.cpu_seconds, "walls": left.walls}
         self.emit({**told, "metrics": self.documented_only(metrics), **used}, b"")
+
+    def limits(self, usage: Usage) -> Metrics:
+        """How far from the limit: the teacher's parameters, the rows for each, and what the values can say of them."""
+        count = None if self.network is None else limits_of_a_cell.parameters(self.network, self.task.spec)
+        if self.network is None or not count:
+            return {}
+        rows = usage.snapshot()
+        told = {"parameters": float(count), "rows_per_parameter": sum(rows.values()) / count}
+        asked = self.shown_rows
+        if asked is None or asked.count + usage.samples < sum(rows.values()):  # some of it was no value under noise
+            return told
+        return told | limits_of_a_cell.bounds(self.network, self.task.spec, asked, usage.samples, self.seed)
 
     def outputs(self, claim: Claim) -> Metrics:
         """The output errors of a callable claim on fresh inputs of the task's law."""

@@ -1,0 +1,89 @@
+"""How far from the limit one cell was: what its teacher's values can say at best, told by the judge, not by a method.
+
+    (1)  P = rank JQ over inputs of the law                      (information: what is told or without effect is no
+                                                                  parameter),
+
+and where values are noisy or rounded, with as many rows as the method was shown, the Cramér-Rao bound of the least
+certain parameter (cramer_rao),
+
+    (2)  at the rows that it was shown,   (3)  at as many Gaussian rows of the best spread.
+
+Rounding to float32 counts as noise of the size that it has over the law. Of many rows some are taken, chosen at random,
+and information grows with their number. Derivatives, exact coefficients and probabilities are no values under noise:
+beside them there is no bound.
+"""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from paramid.limits.cramer_rao import best_spread, bound
+from paramid.limits.information import free_of, starts, still, telling, triangle
+from paramid.limits.rows_asked import RowsAsked
+from paramid.words import random_streams
+from paramid.words.activations import activation
+from paramid.words.network import Network
+from paramid.words.spec import Spec
+
+RANKED = 500  # parameters up to which (1) is a rank; beyond, where neurons are no polynomials, they are counted
+RANK = 1e-11  # of the largest singular value
+INPUTS = 5000  # of the law for it
+LARGEST = 1500  # parameters of a bound
+WORK, MOST = 4e10, 2**22  # products of JᵀJ; doubles of rows that are kept
+
+
+def parameters(network: Network, spec: Spec) -> int | None:
+    """P of (1); None where there are too many to rank and none to count."""
+    fixed = still(network, free_of(spec))
+    if len(fixed) > RANKED:
+        polynomial = any((activation(name).degree or 1) > 1 for name in network.activations[:-1])
+        return None if polynomial else len(fixed) - fixed.shape[1]
+    x = of_the_law(spec, INPUTS, 0)
+    factor = triangle(network, x[telling(network, x)], fixed)
+    length = factor.norm(dim=0)
+    sizes = torch.linalg.svdvals(factor[:, length > 0] / length[length > 0])
+    return int((sizes > RANK * sizes[0]).sum()) - fixed.shape[1] if len(sizes) else 0
+
+
+def asked(network: Network | None, spec: Spec, seed: int) -> RowsAsked | None:
+    """Where the rows of a cell are to be kept for (2), or None where there is no bound."""
+    if network is None or not spec.resolution or spec.link != "identity" or starts(network)[-1] > LARGEST:
+        return None
+    return RowsAsked(min(MOST // spec.inputs, int(WORK / starts(network)[-1] ** 2)), spec.inputs, seed)
+
+
+def bounds(network: Network, spec: Spec, shown: RowsAsked, samples: int, seed: int) -> dict[str, float]:
+    """(2) and (3), for the rows asked for and so many samples of the law."""
+    count = shown.count + samples
+    if not count:
+        return {}
+    free, rows = free_of(spec), shown.rows()
+    most = int(WORK / starts(network)[-1] ** 2)
+    if samples:
+        room = min(samples, max(1, math.ceil(most * samples / count)))
+        rows = rows[: math.ceil(room * shown.count / samples)] if shown.count else rows
+        rows = torch.cat([rows, of_the_law(spec, room, seed)])
+    sigma, least = deviation(network, spec), min(count, most)
+    source = random_streams.generator(seed, "limits", "placed")
+    placed = best_spread(network, free) * random_streams.normal(least, spec.inputs, source, rows.device, rows.dtype)
+    return {
+        "bound": bound(network, rows, sigma * math.sqrt(len(rows) / count), free),
+        "bound_placed": bound(network, placed, sigma * math.sqrt(least / count), free),
+    }
+
+
+def deviation(network: Network, spec: Spec) -> float:
+    """σ of a value: noise, and what rounding to float32 is over the law."""
+    if spec.precision != "float32":
+        return spec.noise
+    y = network(of_the_law(spec, 1000, 0))
+    return math.hypot(spec.noise, float((y.float().to(y.dtype) - y).square().mean().sqrt()))
+
+
+def of_the_law(spec: Spec, rows: int, seed: int) -> Tensor:
+    """Inputs of the law."""
+    source = random_streams.generator(seed, "limits", "law")
+    return random_streams.inputs(spec, rows, source, torch.device("cpu"), torch.float64)
