@@ -7,6 +7,7 @@
     5. 2 to 4 on further lines until all neurons are known      (lines)
     6. signs that only the linear part shows                    (hidden_signs)
     7. all parameters at once on values around 0                (values)
+    8. under noise, on every value spent and on more            (last_fit)
 
 An activation with g(t) = α± t + β± + O(e^-|t|) is affine where its neuron is saturated. Far away all are but one,
 
@@ -30,9 +31,9 @@ from paramid.methods.far_field.neurons import Neurons
 from paramid.methods.far_field.outlook import Outlook, outlook
 from paramid.methods.far_field.scanning import scanned
 from paramid.methods.far_field.walking import walked
-from paramid.methods.refinement import layered_acceptance
+from paramid.methods.refinement import last_fit, layered_acceptance
 from paramid.methods.spans.output_differences import Values
-from paramid.words.options import at_least
+from paramid.words.options import at_least, positive
 from paramid.words.spec import UNKNOWN
 
 MANY = 8.0  # under noise: equations for each parameter
@@ -56,12 +57,15 @@ class FarLines:
     rows: float = 2.5  # equations for each parameter in the refinement
     spread: float | None = None  # standard deviation of its points; default: 4, 1.5 where rounding grows with values
 
+    target: float | None = None  # under noise: the largest error of a parameter that further values are spent for
+
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
     finds_activation: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         at_least(self, radius=10, lines=1, rows=1, spread=0.1)
+        positive(self, "target")
 
     def declines(self, spec: Spec) -> str | None:
         """Shallow, affine far away."""
@@ -78,6 +82,13 @@ class FarLines:
         return None if None in spec.widths else layered_acceptance.too_large(spec)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
+        """Stages 1 to 8; rounding to float32 is no noise of one size where points are as far away as here."""
+        if oracle.spec.noise:
+            yield from last_fit.ended(self.found, oracle, run, again=0.0, target=self.target)
+        else:
+            yield from self.found(oracle, run)
+
+    def found(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 7; sets of neurons that values contradict send it to further lines."""
         f, spec = oracle.query, oracle.spec
         view, tried, why = outlook(f, spec, run, self.radius), list[Tensor](), "lines show no neuron"

@@ -29,7 +29,7 @@ from paramid.methods.layers import circle_search, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import INVERSES, Peeled, inverse
 from paramid.methods.refinement import last_fit, layered_acceptance, layered_refinement
 from paramid.methods.spans.output_differences import Values
-from paramid.words.options import at_least
+from paramid.words.options import at_least, positive
 
 LOUDEST = 1e-4
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere
@@ -46,6 +46,7 @@ class Peel:
     circles: int = 12  # circles searched for the first layer, at most
     points: int = 40  # points of gradients, whose rank tells the first shifts; later starts take twice as many
     again: float = 0.6  # under noise: values of the last fit for each that was spent before
+    target: float | None = None  # and the largest error of a parameter that further values are spent for
     rows: float = 2.0  # equations for each parameter in the refinement; a point makes min(outputs, last hidden width)
 
     version: ClassVar[int] = 1
@@ -54,6 +55,7 @@ class Peel:
 
     def __post_init__(self) -> None:
         at_least(self, radius=100, circles=1, points=1, rows=1, again=0)
+        positive(self, "target")
 
     def declines(self, spec: Spec) -> str | None:
         """Deep, sigmoidal, with few enough neurons; two hidden layers where norms are free."""
@@ -77,7 +79,7 @@ class Peel:
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 5, or those of free norms; under noise with the values of all of them."""
         stages = two_layers.identified if oracle.spec.norms == "free" else self.found
-        yield from last_fit.ended(stages, oracle, run, again=self.again)
+        yield from last_fit.ended(stages, oracle, run, again=self.again, target=self.target)
 
     def found(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 5."""

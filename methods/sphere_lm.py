@@ -57,12 +57,13 @@ class SphereLM:
     points: int = 8  # points of ridge profiles, at 4m + 1 queries each
     refine: bool = True  # whether all parameters are refined on gradient differences in the end
     again: float = 1.0  # under noise: values of the last fit for each that was spent before
+    target: float | None = None  # and the largest error of a parameter that further values are spent for
 
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         among(self, derivatives=("differences", "exact"), lattice=LATTICES)
-        positive(self, "h", "batch", "steps", "points", "again")
+        positive(self, "h", "batch", "steps", "points", "again", "target")
         if not self.rows > 1:
             raise ValueError(f"rows is {self.rows}; more than 1 was wanted")
 
@@ -94,7 +95,7 @@ class SphereLM:
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 8."""
         if self.refine:
-            yield from last_fit.ended(self.found, oracle, run, again=self.again)
+            yield from last_fit.ended(self.found, oracle, run, again=self.again, target=self.target)
         else:
             yield from self.found(oracle, run)
 

@@ -1,5 +1,6 @@
 """Under noise: what was paid for is used, what is asked besides says most, and a wanted precision is paid for."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from statistics import median
 
@@ -7,7 +8,7 @@ import pytest
 import torch
 
 import paramid
-from paramid import Claim, GiveUp, Network, Run, Status, limits
+from paramid import Claim, GiveUp, Network, Oracle, Run, Status, limits
 from paramid.limits.cramer_rao import best_spread
 from paramid.limits.information import free_of
 from paramid.methods.refinement import last_fit
@@ -60,23 +61,53 @@ def test_methods_come_near_the_bound_of_as_many_well_placed_values(method: str, 
 
 @pytest.mark.parametrize("wanted", [3e-6, 3e-7])
 def test_a_wanted_precision_is_paid_for(wanted: float) -> None:
-    asked = oracle(NOISY)
-    asked.spec = replace(asked.spec, precision_wanted=wanted)
-    kept = last_fit.Kept(asked)
+    kept = last_fit.Kept(oracle(NOISY))
     kept.query(Run.seeded(0).normal(300, 6))
-    found = last_fit.refined(kept, moved(NOISY.draw(0), 0.02), Run.seeded(0), noise=1e-6, again=1.0)
+    found = last_fit.refined(kept, moved(NOISY.draw(0), 0.02), Run.seeded(0), noise=1e-6, again=1.0, wanted=wanted)
     assert 3 * found.stats["error_bound"] <= wanted
     assert (kept.spent == 600) == (wanted == 3e-6)
     assert 2.0 ** -paramid.judge(NOISY.draw(0), found)["bits"] < wanted
 
 
+@pytest.mark.parametrize(
+    ("method", "task"),
+    [
+        ("sphere-lm", "shallow:D=6,m=4,noise=1e-05"),
+        ("peel", "pyramid:D=6,widths=4-3-2,noise=1e-06"),
+        ("far-lines", "shallow:D=6,m=4,outer=free,noise=1e-06"),
+    ],
+)
+def test_rows_are_spent_until_a_target_is_met(method: str, task: str) -> None:
+    record = paramid.run(method, task, seed=60)
+    target = 1.5 * record.stats["error_bound"]
+    more = paramid.run(f"{method}:target={target}", task, seed=60)
+    assert 3 * more.stats["error_bound"] <= target
+    assert more.queries > 1.2 * record.queries
+    assert 2.0 ** -more.metrics["bits"] < 2 * target
+    assert more.metrics["rows_per_parameter"] > 1.2 * record.metrics["rows_per_parameter"]
+
+
+def test_what_a_spec_wants_a_method_spends_for_unless_it_has_a_target() -> None:
+    def stages(given: Oracle, run: Run) -> Iterator[Claim]:
+        given.query(run.normal(300, 6))
+        yield moved(NOISY.draw(0), 0.02)
+
+    spent = []
+    for wanted, target in ((None, None), (5e-7, None), (5e-7, 1.0), (None, 5e-7)):
+        asked = oracle(NOISY)
+        asked.spec = replace(asked.spec, precision_wanted=wanted)
+        *_, last = last_fit.ended(stages, asked, Run.seeded(0), again=0.0, target=target)
+        assert last.stats["error_bound"] > 0
+        spent.append(asked.usage.queries)
+    assert spent[0] == spent[2] == 300
+    assert spent[1] == spent[3] > 600
+
+
 def test_rows_end_where_they_cannot_be_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(last_fit, "MOST", 6 * 1000)
-    asked = oracle(NOISY)
-    asked.spec = replace(asked.spec, precision_wanted=1e-9)
-    kept = last_fit.Kept(asked)
+    kept = last_fit.Kept(oracle(NOISY))
     kept.query(Run.seeded(0).normal(300, 6))
-    found = last_fit.refined(kept, moved(NOISY.draw(0), 0.02), Run.seeded(0), noise=1e-6, again=1.0)
+    found = last_fit.refined(kept, moved(NOISY.draw(0), 0.02), Run.seeded(0), noise=1e-6, again=1.0, wanted=1e-9)
     assert kept.spent == len(kept.values()[0]) == 1000
     assert found.stats["error_bound"] > 1e-9
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce import biased_relu, high_threshold, pages, pyramid, shallow, trained
+from benchmarks.reproduce import biased_relu, high_threshold, limits, pages, pyramid, shallow, trained
 from benchmarks.reproduce.__main__ import PAGES
 from paramid import Status
 from paramid.records.record import Record, Stage
@@ -146,3 +146,16 @@ def test_trained_networks_that_nobody_found_are_told_with_their_reason() -> None
     stage = Stage(kind="Network", seconds=1.0, queries=0, samples=0, derivatives=0, moments=0, metrics={})
     assert trained.wrong(replace(records[0], claims=(stage,)))
     assert not trained.wrong(replace(records[0], claims=(stage,), status=Status.GAVE_UP))
+
+
+def test_errors_stand_beside_their_bounds_and_rows_beside_digits() -> None:
+    cells = list(suites.suite("precision").cells())
+    records = []
+    for place, cell in enumerate(cells):
+        told = {"bits": 10.0 + place % 3, "bound": 2.0**-11, "bound_placed": 2.0**-12, "identified": 1.0}
+        records.append(replace(made(cell, 1.0), metrics=told, queries=1000 * 4 ** (place % 3)))
+    text = "\n".join(pages.lines(limits.PAGE, {"precision": records}))
+    assert "the error falls as rows^-0.50" in text
+    assert "| inf |" not in text
+    lost = [replace(r, metrics={}) for r in records]
+    assert "| inf | inf | inf |" in "\n".join(pages.lines(limits.PAGE, {"precision": lost}))

@@ -10,6 +10,7 @@ from benchmarks.reproduce import (
     biased_relu,
     hierarchy,
     high_threshold,
+    limits,
     pages,
     pyramid,
     quadratic,
@@ -18,7 +19,7 @@ from benchmarks.reproduce import (
     trained,
 )
 
-PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu, trained)
+PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu, trained, limits)
 PAGES = {paper.PAGE.name: paper.PAGE for paper in PAPERS}
 DOCS = Path(__file__).parents[2] / "docs"
 

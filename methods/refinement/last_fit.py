@@ -60,8 +60,12 @@ class Kept:
         return torch.cat(x), torch.cat(y)
 
 
-def ended(stages: Stages, oracle: Oracle, run: Run, *, again: float) -> Iterator[Claim]:
-    """The claims of a method's `stages` and, where values are noisy, the end (1) to (3) of its last network."""
+def ended(stages: Stages, oracle: Oracle, run: Run, *, again: float, target: float | None = None) -> Iterator[Claim]:
+    """The claims of a method's `stages` and, where values are noisy, the end (1) to (3) of its last network.
+
+    The precision wanted is the method's `target` or what the spec says.
+    """
+    wanted = oracle.spec.precision_wanted if target is None else target
     if not oracle.spec.resolution:
         yield from stages(oracle, run)
         return
@@ -70,7 +74,7 @@ def ended(stages: Stages, oracle: Oracle, run: Run, *, again: float) -> Iterator
         yield claim
     if isinstance(claim, Network) and follows(kept, claim, again):
         noise = max(oracle.spec.resolution, claim.stats.get("noise", 0.0))
-        yield refined(kept, claim, run, noise=noise, again=again)
+        yield refined(kept, claim, run, noise=noise, again=again, wanted=wanted)
 
 
 def follows(oracle: Oracle, network: Network, again: float) -> bool:
@@ -83,13 +87,15 @@ def most_rows(network: Network) -> int:
     return int(WORK / starts(network)[-1] ** 2)
 
 
-def refined(kept: Kept, rough: Network, run: Run, *, noise: float, again: float) -> Network:
+def refined(
+    kept: Kept, rough: Network, run: Run, *, noise: float, again: float, wanted: float | None = None
+) -> Network:
     """The network (1) from a `rough` one, with `again` fresh values for each spent before, and as many as (3) asks."""
-    spec, fresh = kept.spec, min(math.ceil(again * kept.spent), kept.room)
-    free, wanted = free_of(spec), spec.precision_wanted
+    spec, fresh, free = kept.spec, min(math.ceil(again * kept.spent), kept.room), free_of(kept.spec)
     spread = best_spread(rough, free)
     for _ in range(ROUNDS):
-        kept.query(spread * run.normal(fresh, spec.inputs))
+        if fresh:
+            kept.query(spread * run.normal(fresh, spec.inputs))
         x, y = kept.values()
         found = layered_refinement.fit(rough, x, y, noise=noise, free=free)
         if not found.believed:
