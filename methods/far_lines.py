@@ -123,4 +123,4 @@ class FarLines:
             best = scanned(walked(f, best, g), x, f(x), g)
             rows, spread = max(rows, MANY), self.spread or NOISY
         pairs = values.drawn(f, spec, best, view, run, rows=rows, spread=spread)
-        yield from values.ending(best, names, spec, pairs, run)
+        yield from values.ending(f, best, names, spec, pairs, run)

@@ -388,10 +388,32 @@ def test_the_same_seed_says_the_same_and_nothing_falls_on_the_default_device() -
 @pytest.mark.parametrize("off", [0.0, 1e-6])
 def test_fresh_values_are_asked_before_a_network_is_claimed(off: float) -> None:
     truth, run = planted("tanh"), Run.seeded(1)
-    x, fresh = run.normal(200, 6), run.normal(50, 6)
-    pairs = values.Pairs(x, truth(x), fresh, truth(fresh) + off, 0.0)
+    x, fresh = run.normal(200, 6), run.normal(values.FRESH, 6)
+
+    def f(t: Tensor) -> Tensor:
+        return truth(t) + off * torch.cos(30 * t[:, :1])
+
+    pairs = values.Pairs(x, truth(x), fresh, f(fresh), 0.0)
     if not off:
-        assert error(truth, values.settled(truth, spec_of(truth), pairs)) < 1e-12
+        assert error(truth, values.settled(f, truth, spec_of(truth), pairs, run)) < 1e-12
         return
-    with pytest.raises(GiveUp, match="fresh values leave"):
-        values.settled(truth, spec_of(truth), pairs)
+    with pytest.raises(GiveUp, match="the residual stays"):
+        values.settled(f, truth, spec_of(truth), pairs, run)
+
+
+def test_points_that_say_too_little_are_joined_by_some_that_say_more() -> None:
+    run, asked = Run.seeded(0), []
+    shifts = run.normal(1, 10)[0], run.normal(1, 9)[0]
+    truth = Network((run.normal(40, 10) / 3, run.normal(10, 9)), shifts, ("tanh", "identity"))
+
+    def f(t: Tensor) -> Tensor:
+        asked.append(len(t))
+        return truth(t)
+
+    rough = truth.with_layers([truth.weights[0] + 1e-5 * run.normal(40, 10), truth.weights[1]], truth.biases)
+    spec = spec_of(truth)
+    pairs = values.Pairs.of(f, 6 * run.normal(160, 40), 0.0, uneven=False)  # most neurons are saturated at most of them
+    first, _ = values.fitted(rough, spec, pairs)
+    found = values.settled(f, rough, spec, pairs, run)
+    assert error(truth, found) < 1e-9 < error(truth, first.network)
+    assert 160 < sum(asked) <= 160 * 8

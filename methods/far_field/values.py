@@ -5,28 +5,32 @@ points of 4 N(0, I), 2.5 equations for each parameter. Neurons that do nothing t
 the foot -b w / ‖w‖² of their hyperplanes. Where rounding is uneven, twice as many are drawn and those of the smaller
 values taken: log-odds of probabilities near 0 and 1 are coarse, as coarse as e^|f|.
 
-A network is claimed where what is left is what rounding and noise explain, there and on fresh points.
+A network is claimed where what is left is what rounding and noise explain, there and on fresh points. Where it is not
+quite so, the points of the fit say too little of some parameter: with many inputs most neurons are saturated at most of
+them. Then the fresh points join them, and as many again at the spread whose Cramér-Rao bound is smallest.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from math import isfinite
 
 import torch
 from torch import Tensor
 
 from paramid import GiveUp, Network, Run, Spec, activation
+from paramid.limits.cramer_rao import best_spread
 from paramid.limits.information import free_of
 from paramid.methods.far_field import hidden_signs, pins
 from paramid.methods.far_field.neurons import Neurons
 from paramid.methods.far_field.outlook import Outlook
 from paramid.methods.refinement import layered_acceptance, layered_refinement
+from paramid.methods.refinement.layered_refinement import Fit
 from paramid.methods.spans import linear_parts
 from paramid.methods.spans.output_differences import Values
 
 FRESH = 100  # points that had no part in the fit
 STEPS = 30  # of a refinement: success takes fewer
 WITHIN = 2.0  # times what is believed in the fit: fresh points are not fitted
+MORE, NEARLY = 2, 1e-6  # times that further points are asked for; of the values, what may be left then
 REMOTE = 0.01  # radii: a foot farther from 0 is that of no neuron
 APART = 2.0  # spreads: neurons whose foot is farther from 0 have points of their own
 
@@ -40,6 +44,23 @@ class Pairs:
     fresh: Tensor
     check: Tensor
     noise: float
+    uneven: bool = False
+
+    @classmethod
+    def of(cls, f: Values, x: Tensor, noise: float, uneven: bool) -> "Pairs":
+        """Those of `x`, of uneven rounding the better half."""
+        y = f(x)
+        if uneven:
+            kept = y.abs().amax(1).argsort()[: len(x) // 2].sort().values
+            x, y = x[kept], y[kept]
+        return cls(x[:-FRESH], y[:-FRESH], x[-FRESH:], y[-FRESH:], noise, uneven)
+
+    def further(self, f: Values, found: Network, run: Run) -> "Pairs":
+        """These, fresh ones included, and as many again where they say most."""
+        most = (len(self.x) + FRESH) * (1 + self.uneven)
+        more = Pairs.of(f, best_spread(found) * run.normal(most, found.inputs), self.noise, self.uneven)
+        x, y = torch.cat([self.x, self.fresh, more.x]), torch.cat([self.y, self.check, more.y])
+        return replace(more, x=x, y=y)
 
 
 def drawn(f: Values, spec: Spec, found: Neurons, view: Outlook, run: Run, *, rows: float, spread: float) -> Pairs:
@@ -47,10 +68,7 @@ def drawn(f: Values, spec: Spec, found: Neurons, view: Outlook, run: Run, *, row
     count = layered_acceptance.count(replace(spec, widths=(len(found),)), rows)
     most = (count + FRESH) * (2 if view.uneven else 1)
     x = spread * run.normal(most, spec.inputs) + centres(found, spread, REMOTE * view.radius, most)
-    y = f(x)
-    kept = y.abs().amax(1).argsort()[: count + FRESH].sort().values
-    x, y = x[kept], y[kept]
-    return Pairs(x[:count], y[:count], x[count:], y[count:], view.near)
+    return Pairs.of(f, x, view.near, view.uneven)
 
 
 def centres(found: Neurons, spread: float, most: float, rows: int) -> Tensor:
@@ -73,7 +91,7 @@ def network(found: Neurons, name: str, pairs: Pairs) -> Network:
     return rough.with_layers(rough.weights, (found.b, (pairs.y - rough(pairs.x)).mean(0)))
 
 
-def ending(found: Neurons, names: tuple[str, ...], spec: Spec, pairs: Pairs, run: Run) -> Iterator[Network]:
+def ending(f: Values, found: Neurons, names: tuple[str, ...], spec: Spec, pairs: Pairs, run: Run) -> Iterator[Network]:
     """Rough networks and the refined one, of the first of the activations that explains the values."""
     failed: GiveUp | None = None
     for name in names:
@@ -83,7 +101,7 @@ def ending(found: Neurons, names: tuple[str, ...], spec: Spec, pairs: Pairs, run
                 rough = hidden_signs.upright(rough, pairs.x, pairs.y, pairs.noise, run)
             if len(names) == 1:
                 yield rough
-            yield settled(rough, spec, pairs)
+            yield settled(f, rough, spec, pairs, run)
         except GiveUp as error:
             failed = error
         else:
@@ -92,15 +110,25 @@ def ending(found: Neurons, names: tuple[str, ...], spec: Spec, pairs: Pairs, run
     raise failed
 
 
-def settled(rough: Network, spec: Spec, pairs: Pairs) -> Network:
+def settled(f: Values, rough: Network, spec: Spec, pairs: Pairs, run: Run) -> Network:
     """The network to rounding, as it is pinned; given up where more is left."""
-    start, free = pins.pinned(rough, spec), free_of(spec)
-    rounded = 16 * layered_refinement.UNIT * float(pairs.y.square().mean().sqrt())
-    noise = pairs.noise if pairs.noise > rounded else 0.0
-    found = layered_refinement.fit(start, pairs.x, pairs.y, noise=noise, steps=STEPS, free=free)
+    found, left = fitted(pins.pinned(rough, spec), spec, pairs)
+    for _ in range(MORE):
+        size = float(pairs.y.square().mean().sqrt())
+        if left <= WITHIN * layered_refinement.AT_FLOOR * found.floor or found.rms > NEARLY * size + found.floor:
+            break
+        pairs = pairs.further(f, found.network, run)
+        found, left = fitted(found.network, spec, pairs)
     claim = layered_acceptance.believed(found, pairs.x, spec)
-    left = layered_refinement.misfit(claim, pairs.fresh, pairs.check)
     most = WITHIN * layered_refinement.AT_FLOOR * found.floor
-    if not (isfinite(left) and left <= most):
+    if not left <= most:
         raise GiveUp(f"fresh values leave {left:.1e}, noise and rounding explain {most:.1e}")
     return replace(claim, stats={**claim.stats, "residual": left})
+
+
+def fitted(start: Network, spec: Spec, pairs: Pairs) -> tuple[Fit, float]:
+    """The refined network and what it leaves on fresh points."""
+    rounded = 16 * layered_refinement.UNIT * float(pairs.y.square().mean().sqrt())
+    noise = pairs.noise if pairs.noise > rounded else 0.0
+    found = layered_refinement.fit(start, pairs.x, pairs.y, noise=noise, steps=STEPS, free=free_of(spec))
+    return found, layered_refinement.misfit(found.network, pairs.fresh, pairs.check)
