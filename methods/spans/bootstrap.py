@@ -1,0 +1,164 @@
+"""Neurons from the lattices of `simplex_lattices`, their truncation taken off by what was found already.
+
+One-sided rows are off by order h, far more than rounding. But the network that they lead to knows its own error: with
+T[·] the differences (1) of simplex_lattices, R the rows made of them and ∂ exact derivatives,
+
+    (1)  R ← R(T[f] - T[student]) + R(∂ student),
+
+leaves of the truncation what the student is wrong by. Every pass: (1), the span and its rank-ones (tensor_search),
+signs, norms and shifts (lattice_profiles); the student is what fits well. No value is asked twice.
+
+What rows leave beside a student, R(T[f] - T[student]), is made of the neurons that it lacks: weak ones, lost in the error of
+the whole, stand out there. Each pass looks for as many as are missing.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor
+
+from paramid import Network, Oracle, Run
+from paramid.methods.spans import gram_span, lattice_profiles, simplex_lattices, tensor_search
+from paramid.methods.spans.lattice_profiles import Curves, Fit
+from paramid.methods.spans.simplex_lattices import Simplex
+from paramid.words.activations import activation
+
+WRONG, LIKELY = 1.0, 0.1  # misfits from which on a neuron helps no student; below which it is one
+
+
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What was asked: (1) of simplex_lattices around every base point, the mean over `sides` ±h."""
+
+    lattice: Simplex
+    bases: Tensor
+    h: float
+    both_sides: bool
+    tensors: Tensor  # (bases, points)
+
+    @property
+    def sides(self) -> tuple[float, ...]:
+        """The steps."""
+        return (self.h, -self.h) if self.both_sides else (self.h,)
+
+    def tensor(self, f: Oracle | Network, base: Tensor) -> Tensor:
+        """T[f] at a base point."""
+        found = [self.lattice.differences(simplex_lattices.values(f, base, h, self.lattice), h) for h in self.sides]
+        return torch.stack(found).mean(0)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Unit directions (m, d), the fits of both signs, the better first, and the singular gap of the rows."""
+
+    directions: Tensor
+    fit: Fit
+    other: Fit
+    gap: float
+
+    def at(self, rows: Tensor) -> "Found":
+        """Some of the neurons."""
+        return Found(self.directions[rows], self.fit.at(rows), self.other.at(rows), self.gap)
+
+    def and_also(self, more: "Found") -> "Found":
+        """These and others."""
+        pairs = [(self.fit, more.fit), (self.other, more.other)]
+        one, two = (Fit(*map(torch.cat, zip(*pair, strict=True))) for pair in pairs)
+        return Found(torch.cat([self.directions, more.directions]), one, two, self.gap)
+
+    def network(self, name: str) -> Network:
+        """The better fits."""
+        return Network.shallow((self.fit.norm[:, None] * self.directions).T, self.fit.shift, name)
+
+    def other_network(self, name: str) -> Network:
+        """Those of the other sign."""
+        return Network.shallow((self.other.norm[:, None] * self.directions).T, self.other.shift, name)
+
+
+@dataclass(frozen=True)
+class Search:
+    """How a pass looks for `m` neurons, whose norms may be `pinned` and whose shifts are below `reach`."""
+
+    m: int
+    activation: str
+    pinned: bool
+    reach: float
+    batch: int
+    steps: int
+    patience: int
+
+
+def look(oracle: Oracle, bases: Tensor, lattice: Simplex, *, h: float, both_sides: bool) -> Seen:
+    """The lattices around `bases`."""
+    empty = Seen(lattice, bases, h, both_sides, bases[:, :1])
+    return replace(empty, tensors=torch.stack([empty.tensor(oracle, base) for base in bases]))
+
+
+def passes(seen: Seen, how: Search, run: Run, student: Network | None = None) -> Iterator[Found]:
+    """What every pass finds."""
+    known = torch.empty(0, seen.lattice.d, dtype=run.dtype, device=run.device)
+    if student is not None:
+        w = student.weights[0].T
+        known = w / w.norm(dim=1, keepdim=True)
+    while True:
+        found = whole(corrected(seen, student), seen, how, run, known, centred=seen.both_sides or student is not None)
+        found = found.at(found.fit.cost < WRONG)
+        known = found.directions
+        yield found
+        student = found.network(how.activation)
+        left = lacking(seen, how, run, found, student)
+        if left is not None:
+            found = found.and_also(left)
+            known, student = found.directions, found.network(how.activation)
+
+
+def whole(rows: list[list[Tensor]], seen: Seen, how: Search, run: Run, known: Tensor, *, centred: bool) -> Found:
+    """The neurons in rows (bases, orders) of all of them."""
+    lattice = seen.lattice
+    spectrum = gram_span.spectrum(scaled(rows))
+    gap = spectrum.gap(how.m)
+    p = tensor_search.projector(spectrum, how.m, lattice.d, lattice.s)
+    options = {"accept": tensor_search.acceptance(gap), "patience": how.patience}
+    basis = spectrum.basis(how.m)
+    u = tensor_search.search(p, basis, how.m, run, known=known, batch=how.batch, steps=how.steps, **options).directions
+    return profiled(rows, u, seen, how, gap, centred=centred)
+
+
+def profiled(rows: list[list[Tensor]], u: Tensor, seen: Seen, how: Search, gap: float, *, centred: bool) -> Found:
+    """Directions with their fits."""
+    lattice = seen.lattice
+    data = torch.stack([lattice_profiles.estimates(r, u, lattice.s) for r in rows])
+    places = (seen.bases @ u.T)[:, None, :].expand_as(data)
+    curves = Curves(data, places, lattice.s, activation(how.activation))
+    if not centred:
+        curves = replace(curves, places=places + seen.h / 2 * curves.orders * (u**3).sum(1))
+    best, other = lattice_profiles.fits(curves, pinned=how.pinned, reach=how.reach)
+    return Found(u, best, other, gap)
+
+
+def corrected(seen: Seen, student: Network | None) -> list[list[Tensor]]:
+    """The rows (1) of every base and order."""
+    if student is None:
+        return [seen.lattice.rows(t) for t in seen.tensors]
+    found = []
+    for base, rows in zip(seen.bases, beside(seen, student), strict=True):
+        exact = seen.lattice.exact_rows(student, base)
+        found.append([a + b for a, b in zip(rows, exact, strict=True)])
+    return found
+
+
+def beside(seen: Seen, student: Network) -> list[list[Tensor]]:
+    """The rows R(T[f] - T[student])."""
+    pairs = zip(seen.bases, seen.tensors, strict=True)
+    return [seen.lattice.rows(t - seen.tensor(student, base)) for base, t in pairs]
+
+
+def scaled(rows: list[list[Tensor]]) -> Tensor:
+    """All rows, those of an order of one size."""
+    every = [r / r.square().sum(1).mean().sqrt() for of_base in rows for r in of_base]
+    return torch.cat(every)
+
+
+def lacking(seen: Seen, how: Search, run: Run, found: Found, student: Network) -> Found | None:
+    return None
