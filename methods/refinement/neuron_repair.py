@@ -8,9 +8,9 @@ neuron came with a second fit (l', τ') of the other sign. In
 α_k > 1/2 says that the second is right: least squares over all at once, since each alone is drowned by the others. The
 columns are products, and so are their inner products, (aᵀb)⟨u_k, u_l⟩. A poor second fit is not found that way, but
 
-    (2)  mean_i R_i ≈ Σ_wrong (l'_k mean g'(z'_k) - l_k mean g'(z_k)) u_k
+    (2)  R ≈ p ⊗ w   of rank one, a singular value that stands out,
 
-points along it. What r missing neurons leave, Σ g'(z) ⊗ w, has rank r: they lie in the space of its first r right
+points along the neuron that is wrong, or one that is missing beside one too many. What r missing neurons leave, Σ g'(z) ⊗ w, has rank r: they lie in the space of its first r right
 singular vectors, and the unit u there with norm l and shift τ that explains most,
 
     (3)  max  2 pᵀR u - |p|²,   p_i = l g'(l⟨u, x_i⟩ + τ),
@@ -18,6 +18,7 @@ singular vectors, and the unit u there with norm l and shift τ that explains mo
 is where Gauss-Newton starts, one neuron after the other.
 """
 
+import math
 from dataclasses import replace
 
 import torch
@@ -31,7 +32,10 @@ from paramid.words.activations import activation
 
 ROUNDS = 6
 RIDGE = 1e-3
-ALONG = 0.9  # the cosine between (2) and a neuron that is refitted
+ENOUGH = 4  # equations for each share
+LOW = torch.float32
+ALONG = 0.9  # the cosine between (2) and a neuron that is found anew
+OUTSTANDING, GAINING, REPLACED = 4.0, 0.7, 5  # over the median singular value; what may be left; neurons at most
 TRIED, SHIFTS, NORMS = 200, 21, 12  # directions and the grid of (3)
 STEPS, PRODUCTS = 15, 60
 
@@ -43,7 +47,18 @@ def residual(data: Data, network: Network) -> Tensor:
 
 
 def turned(data: Data, network: Network, other: Network, pinned: bool) -> Tensor:
-    """Which neurons (1) takes from `other`, (m,)."""
+    """Which neurons (1) takes from `other`, (m,), where only these are exchanged until none is; in float32."""
+    turn = torch.zeros_like(network.biases[0], dtype=torch.bool)
+    for _ in range(ROUNDS):
+        more = shares(data, exchanged(network, other, turn), exchanged(other, network, turn), pinned) > 0.5
+        if not bool(more.any()):
+            break
+        turn = turn ^ more
+    return turn
+
+
+def shares(data: Data, network: Network, other: Network, pinned: bool) -> Tensor:
+    """The α of (1), (m,)."""
     g = activation(network.activations[0])
     w, b, w2, b2 = network.weights[0], network.biases[0], other.weights[0], other.biases[0]
     length = w.norm(dim=0)
@@ -53,25 +68,20 @@ def turned(data: Data, network: Network, other: Network, pinned: bool) -> Tensor
     columns = [side * g(data.x @ w2 + b2, 1) - length * g(z, 1), length * g(z, 2)]
     if not pinned:
         columns.append(g(z, 1) + length * (data.x @ u) * g(z, 2))
-    along = residual(data, network) @ u
-    right = torch.cat([(c * along).sum(0) for c in columns])
-    every = torch.cat(columns, 1)
-    normal = (every.T @ every).mul_((u.T @ u).repeat(len(columns), len(columns)))
-    size = normal.diagonal().clamp(min=torch.finfo(normal.dtype).tiny).sqrt()
+    every, along = torch.cat(columns, 1).to(LOW), (residual(data, network) @ u).to(LOW)
+    right = torch.cat([(c * along).sum(0) for c in every.split(len(b), 1)])
+    normal = (every.T @ every).mul_((u.T @ u).to(LOW).repeat(len(columns), len(columns)))
+    size = normal.diagonal().clamp(min=torch.finfo(LOW).tiny).sqrt()
     normal = normal / size / size[:, None]
     normal.diagonal().add_(RIDGE)
     share = torch.cholesky_solve((right / size)[:, None], torch.linalg.cholesky(normal))[:, 0] / size
-    return share[: len(b)] > 0.5
+    return share[: len(b)].to(b.dtype)
 
 
-def upright(data: Data, network: Network, other: Network, pinned: bool) -> Network:
-    """The network with the neurons that (1) says, until it says none."""
-    for _ in range(ROUNDS):
-        turn = turned(data, network, other, pinned)
-        if not bool(turn.any()):
-            break
-        network, other = exchanged(network, other, turn), exchanged(other, network, turn)
-    return network
+def some(data: Data, neurons: int) -> Data:
+    """As many of the rows as (1) needs."""
+    rows = slice(0, math.ceil(ENOUGH * 3 * neurons / data.x.shape[1]))
+    return replace(data, x=data.x[rows], gradients=data.gradients[rows], values=data.values[rows])
 
 
 def exchanged(one: Network, two: Network, which: Tensor) -> Network:
@@ -86,10 +96,34 @@ def without(network: Network, which: Tensor) -> Network:
     return network.with_layers((w[:, ~which], a[~which]), (network.biases[0][~which], network.biases[1]))
 
 
-def suspect(data: Data, network: Network) -> Tensor:
-    """The neurons that (2) points along, (m,)."""
-    mean, w = residual(data, network).mean(0), network.weights[0]
-    return (mean @ w).abs() > ALONG * mean.norm() * w.norm(dim=0)
+def replaced(data: Data, network: Network, pinned: bool, run: Run) -> Network:
+    """The network with the neurons found anew that (2) shows to be wrong, as long as that explains much more."""
+    left = residual(data, network)
+    for _ in range(REPLACED):
+        which = suspect(data, network, left)
+        if which is None:
+            break
+        wrong = torch.arange(network.widths[0], device=left.device) == which
+        again = completed(data, without(network, wrong), 1, pinned, run)
+        after = residual(data, again)
+        if not float(after.norm()) < GAINING * float(left.norm()):
+            break
+        network, left = again, after
+    return network
+
+
+def suspect(data: Data, network: Network, left: Tensor) -> int | None:
+    """The neuron that (2) points along, or the weakest if it points along none."""
+    _, sizes, across = torch.linalg.svd(left, full_matrices=False)
+    if not float(sizes[0]) > OUTSTANDING * float(sizes.median()):
+        return None
+    w = network.weights[0]
+    length = w.norm(dim=0)
+    along = (across[0] @ w).abs() / length
+    if float(along.max()) > ALONG:
+        return int(along.argmax())
+    slopes = activation(network.activations[0])(data.x @ w + network.biases[0], 1)
+    return int((slopes.norm(dim=0) * length).argmin())
 
 
 def completed(data: Data, network: Network, count: int, pinned: bool, run: Run) -> Network:

@@ -7,12 +7,8 @@ T[·] the differences (1) of simplex_lattices, R the rows made of them and ∂ e
 
 leaves of the truncation what the student is wrong by. Every pass: (1), the span and its rank-ones (tensor_search),
 signs, norms and shifts (lattice_profiles); the student is what fits well. No value is asked twice.
-
-What rows leave beside a student, R(T[f] - T[student]), is made of the neurons that it lacks: weak ones, lost in the error of
-the whole, stand out there. Each pass looks for as many as are missing.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import torch
@@ -61,11 +57,10 @@ class Found:
         """Some of the neurons."""
         return Found(self.directions[rows], self.fit.at(rows), self.other.at(rows), self.gap)
 
-    def and_also(self, more: "Found") -> "Found":
-        """These and others."""
-        pairs = [(self.fit, more.fit), (self.other, more.other)]
-        one, two = (Fit(*map(torch.cat, zip(*pair, strict=True))) for pair in pairs)
-        return Found(torch.cat([self.directions, more.directions]), one, two, self.gap)
+    def turned(self, which: Tensor) -> "Found":
+        """With the other fits of some."""
+        fit, other = self.other.where(which, self.fit), self.fit.where(which, self.other)
+        return Found(self.directions, fit, other, self.gap)
 
     def network(self, name: str) -> Network:
         """The better fits."""
@@ -95,22 +90,15 @@ def look(oracle: Oracle, bases: Tensor, lattice: Simplex, *, h: float, both_side
     return replace(empty, tensors=torch.stack([empty.tensor(oracle, base) for base in bases]))
 
 
-def passes(seen: Seen, how: Search, run: Run, student: Network | None = None) -> Iterator[Found]:
-    """What every pass finds."""
+def passed(seen: Seen, how: Search, run: Run, student: Network | None) -> Found:
+    """What a pass beside a student finds."""
     known = torch.empty(0, seen.lattice.d, dtype=run.dtype, device=run.device)
     if student is not None:
         w = student.weights[0].T
         known = w / w.norm(dim=1, keepdim=True)
-    while True:
-        found = whole(corrected(seen, student), seen, how, run, known, centred=seen.both_sides or student is not None)
-        found = found.at(found.fit.cost < WRONG)
-        known = found.directions
-        yield found
-        student = found.network(how.activation)
-        left = lacking(seen, how, run, found, student)
-        if left is not None:
-            found = found.and_also(left)
-            known, student = found.directions, found.network(how.activation)
+    centred = seen.both_sides or student is not None
+    found = whole(corrected(seen, student), seen, how, run, known, centred=centred)
+    return found.at(found.fit.cost < WRONG)
 
 
 def whole(rows: list[list[Tensor]], seen: Seen, how: Search, run: Run, known: Tensor, *, centred: bool) -> Found:
@@ -142,23 +130,13 @@ def corrected(seen: Seen, student: Network | None) -> list[list[Tensor]]:
     if student is None:
         return [seen.lattice.rows(t) for t in seen.tensors]
     found = []
-    for base, rows in zip(seen.bases, beside(seen, student), strict=True):
-        exact = seen.lattice.exact_rows(student, base)
+    for base, tensor in zip(seen.bases, seen.tensors, strict=True):
+        rows, exact = seen.lattice.rows(tensor - seen.tensor(student, base)), seen.lattice.exact_rows(student, base)
         found.append([a + b for a, b in zip(rows, exact, strict=True)])
     return found
-
-
-def beside(seen: Seen, student: Network) -> list[list[Tensor]]:
-    """The rows R(T[f] - T[student])."""
-    pairs = zip(seen.bases, seen.tensors, strict=True)
-    return [seen.lattice.rows(t - seen.tensor(student, base)) for base, t in pairs]
 
 
 def scaled(rows: list[list[Tensor]]) -> Tensor:
     """All rows, those of an order of one size."""
     every = [r / r.square().sum(1).mean().sqrt() for of_base in rows for r in of_base]
     return torch.cat(every)
-
-
-def lacking(seen: Seen, how: Search, run: Run, found: Found, student: Network) -> Found | None:
-    return None

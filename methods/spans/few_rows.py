@@ -37,10 +37,13 @@ SCALES = {4: 0.5, 6: 0.5, 7: 0.25}  # of base points
 BOTH = (7,)  # the n whose lattices are taken at both sides
 SPARE = 1.5  # rows for a neuron
 LARGEST, POINTS = 10_000, 2**24  # length of a row, values of lattices
-GRADIENTS = 1.1  # equations for an unknown
+GRADIENTS = 1.25  # equations for an unknown
 SPREAD = 2.5
 CHECKED, MISSED = 40, 1e-10  # fresh values, and what they may be off by, relatively
-ROUNDS, PASSES = 4, 12
+ROUNDS, PASSES, STEPS_AT_ONCE, PRODUCTS = 4, 12, 18, 600
+MISSING, SHARE = 3, 0.01  # neurons that gradients find, and in proportion
+SHARPER, IDLE = 0.7, 3  # what a pass should leave of the last, passes that may do worse
+READY = 0.01  # of the gradients may be left for Gauss-Newton
 
 
 @dataclass(frozen=True)
@@ -145,7 +148,7 @@ def found(oracle: Oracle, run: Run, *, h: float | None, batch: int, steps: int) 
     seen = bootstrap.look(
         inside, bases, lattice, h=h or STEPS[plan.n] * unit * math.sqrt(inputs), both_sides=plan.n in BOTH
     )
-    how = Search(m, spec.activation, plan.d == inputs, reach(spec), batch, steps, max(2 * batch, m))
+    how = Search(m, spec.activation, plan.d == inputs, reach(spec), batch, steps, 2 * batch)
     network = refined(inside, seen, how, run)
     if plan.d < inputs:
         network = normalised(extension.extended(oracle, network, frame, run))
@@ -160,58 +163,52 @@ def reach(spec: Spec) -> float:
 def refined(inside: Inside, seen: Seen, how: Search, run: Run) -> Network:
     """Stages 2 to 5."""
     d, unknowns = seen.lattice.d, how.m * (seen.lattice.d + (not how.pinned))
-    data: Data | None = None
+    scale, spread = torch.eye(d, dtype=run.dtype, device=run.device), SPREAD * width(activation(how.activation))
+    points = math.ceil(GRADIENTS * unknowns / d)
+    data = look_at_gradients(inside, scale, run, points=points, spread=spread, both_sides=False)
     network, why = None, GiveUp("")
     for _ in range(ROUNDS):
-        rough = settled(seen, how, run, network)
-        if data is None:
-            if len(rough.directions) < 0.8 * how.m:
-                raise GiveUp(f"found {len(rough.directions)} of {how.m} neurons")
-            student = rough.network(how.activation)
-            points = math.ceil(GRADIENTS * unknowns / d)
-            spread = SPREAD * width(activation(how.activation))
-            data = look_at_gradients(inside, student.weights[0], run, points=points, spread=spread, both_sides=False)
-        network = repaired(data, rough, how, run)
+        network = settled(seen, data, how, run, network)
         try:
-            for network in joint_refinement.refine(inside, network, run=run, data=data, products=600):
-                pass
-            return network
+            return [
+                *joint_refinement.refine(inside, network, run=run, data=data, steps=STEPS_AT_ONCE, products=PRODUCTS)
+            ][-1]
         except GiveUp as gave_up:
             why = gave_up
     raise why
 
 
-def settled(seen: Seen, how: Search, run: Run, student: Network | None) -> Found:
-    """What the passes of a bootstrap end with."""
-    best, idle = None, 0
-    for number, now in enumerate(bootstrap.passes(seen, how, run, student), 1):
-        cost = float(now.fit.cost.median())
-        more = best is None or len(now.directions) > len(best.directions)
-        sharper = (
-            best is not None
-            and len(now.directions) == len(best.directions)
-            and cost < 0.5 * float(best.fit.cost.median())
-        )
-        idle = 0 if more or sharper else idle + 1
-        best = now if more or sharper or best is None else best
-        if idle == 2 or number == PASSES or (idle and len(best.directions) == how.m):
+def settled(seen: Seen, data: Data, how: Search, run: Run, student: Network | None) -> Network:
+    """The best that passes of a bootstrap come to, by the gradients it leaves."""
+    best, least, most, idle = None, math.inf, 0, 0
+    scale = float(data.gradients.norm())
+    for _ in range(PASSES):
+        found = bootstrap.passed(seen, how, run, student)
+        found = found.turned(wrong_way(data, found, how))
+        student, most = repaired(data, found.network(how.activation), how, run), max(most, len(found.directions))
+        left = float(neuron_repair.residual(data, student).norm()) / scale
+        idle = idle + 1 if left > SHARPER * least else 0
+        if left < least and student.widths[0] == how.m:
+            best, least = student, left
+        if least < READY or idle == IDLE:
             break
-    assert best is not None
-    return best.at(best.fit.cost < bootstrap.LIKELY)
+    if best is None:
+        raise GiveUp(f"found {most} of {how.m} neurons")
+    return best
 
 
-def repaired(data: Data, rough: Found, how: Search, run: Run) -> Network:
-    """Stage 3."""
-    network = rough.network(how.activation)
-    network = neuron_repair.upright(data, network, rough.other_network(how.activation), how.pinned)
-    if (missing := how.m - network.widths[0]) > 0:
+def wrong_way(data: Data, found: Found, how: Search) -> Tensor:
+    """Which of the other signs fit the gradients better, (neurons,)."""
+    one, two = found.network(how.activation), found.other_network(how.activation)
+    return neuron_repair.turned(neuron_repair.some(data, how.m), one, two, how.pinned)
+
+
+def repaired(data: Data, network: Network, how: Search, run: Run) -> Network:
+    """Stage 3: with what is missing, unless it is too much, and what points the wrong way found anew."""
+    missing = how.m - network.widths[0]
+    if 0 < missing <= max(MISSING, SHARE * how.m):
         network = neuron_repair.completed(data, network, missing, how.pinned, run)
-    wrong = neuron_repair.suspect(data, network)
-    if 0 < (count := int(wrong.sum())) < 3:
-        again = neuron_repair.completed(data, neuron_repair.without(network, wrong), count, how.pinned, run)
-        before, after = (float(neuron_repair.residual(data, n).norm()) for n in (network, again))
-        network = again if after < before else network
-    return network
+    return neuron_repair.replaced(data, network, how.pinned, run)
 
 
 def normalised(network: Network) -> Network:

@@ -143,13 +143,13 @@ def descend(p: Span, u: Tensor, *, accept: float, hopeless: float, steps: int) -
     return torch.cat(ends), taken
 
 
-def polish(p: Span, u: Tensor, *, steps: int = 10) -> tuple[Tensor, Tensor]:
+def polish(p: Span, u: Tensor, *, steps: int = 10, still: float = 1e-10) -> tuple[Tensor, Tensor]:
     """(3) almost undamped, in the precision of `p`, from ends of the search: better ends, the lengths of last steps."""
     u = u.to(p.dtype)
     u, last = u / u.norm(dim=1, keepdim=True), torch.zeros_like(u[:, 0])
     for _ in range(steps):
         s = newton(terms(p, u), u, torch.full_like(last, 1e-9), p.order)
         u, last = moved(u, s), s.norm(dim=1)
-        if not (last > 1e-10).any():
+        if not (last > still).any():
             break
     return u, last

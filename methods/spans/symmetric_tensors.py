@@ -34,11 +34,17 @@ def ranks(ordered: Tensor) -> Tensor:
 
 @lru_cache(maxsize=32)
 def indices(d: int, s: int, device: torch.device) -> Tensor:
-    """All sorted multi-indices in the order of their ranks, (n_s, s)."""
+    """All sorted multi-indices in the order of their ranks, (n_s, s): those with the same last entry i stand together.
+
+    What stands before it are the first of one order less, which are those with entries up to i.
+    """
     if s == 0:
         return torch.zeros(1, 0, dtype=torch.int64, device=device)
-    every = torch.combinations(torch.arange(d, dtype=torch.int64, device=device), s, with_replacement=True)
-    return every[ranks(every).argsort()]
+    shorter, found = indices(d, s - 1, device), []
+    for i in range(d):
+        head = shorter[: dimensions(i + 1, s - 1)]
+        found.append(torch.cat([head, head.new_full((len(head), 1), i)], 1))
+    return torch.cat(found)
 
 
 @lru_cache(maxsize=32)

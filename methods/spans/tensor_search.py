@@ -26,6 +26,7 @@ from paramid.methods.spans.sphere_search import SPURIOUS, Found, distinct, seeds
 
 LOOSEST, FINEST = 0.1, 1e-6  # (3)
 CONVERGED = 1e-5  # the last step of a polish
+SINGLE, DOUBLE = 6, 4  # steps of a polish in either precision, at most
 SETTLE = 2  # batches without a better one after m were found
 KEPT = 0.9  # of the best, which then make room for others
 RIDGE = 1e-10
@@ -102,7 +103,8 @@ def visited(p: TensorProjector, found: Tensor, u: Tensor, *, accept: float, step
     """The rank-ones where descents from `u` end, none of them among `found`, and the single steps it took."""
     fast, hopeless = p.to(torch.float32), max(SPURIOUS, 2 * accept)
     ends, work = descend(fast, u.float(), accept=accept, hopeless=hopeless, steps=steps)
-    new, last = polish(p, distinct(found.float(), ends))
+    near, _ = polish(fast, distinct(found.float(), ends), steps=SINGLE, still=CONVERGED)
+    new, last = polish(p, near, steps=DOUBLE, still=CONVERGED)
     return distinct(found, new[(last < CONVERGED) & (terms(p, new).energy < accept)]), work
 
 
