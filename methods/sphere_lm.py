@@ -33,6 +33,7 @@ from paramid.methods.spans import (
     few_rows,
     gram_span,
     hessians,
+    lattice_plans,
     lattices,
     linear_parts,
     mixed_outputs,
@@ -113,7 +114,7 @@ class SphereLM:
         """What few rows are not for, and which options are not for them."""
         if self.derivatives == "exact" or not self.refine:
             return "takes few rows of differences only, and only with a refinement"
-        return few_rows.declines(spec)
+        return lattice_plans.declines(spec)
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 8."""
@@ -161,7 +162,7 @@ class SphereLM:
 
     def spanned(self, oracle: Oracle, run: Run) -> tuple[Spectrum, int]:
         """Stages 1 and 2: the spectrum of enough rows, and m."""
-        m, d = oracle.spec.widths[0], oracle.spec.inputs
+        m = oracle.spec.widths[0]
         if m is not None:
             return gram_span.spectrum(self.sampled(oracle, run, math.ceil(self.rows * m) + 3)), m
         most = max(1, matrices_tell(oracle.spec))

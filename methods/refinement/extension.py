@@ -21,8 +21,8 @@ from paramid import Network, Oracle, Run
 from paramid.methods.spans.activation_derivatives import width
 from paramid.words.activations import activation
 
-EXTRA, MARGIN = 1.05, 5  # equations for an unknown, and beyond
-SPREAD, STEP = 2.5, 0.3  # of y and t, in widths of the activation
+EXTRA, MARGIN = 1.1, 5  # equations for an unknown, and beyond
+SPREAD, STEP = 2.5, 0.5  # of y and t, in widths of the activation
 STEPS, PRODUCTS, TOLERANCE = 12, 60, 1e-4
 GAINING = 0.5  # a step that leaves more of the residual was the last
 

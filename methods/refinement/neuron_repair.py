@@ -10,8 +10,9 @@ columns are products, and so are their inner products, (aᵀb)⟨u_k, u_l⟩. A 
 
     (2)  R ≈ p ⊗ w   of rank one, a singular value that stands out,
 
-points along the neuron that is wrong, or one that is missing beside one too many. What r missing neurons leave, Σ g'(z) ⊗ w, has rank r: they lie in the space of its first r right
-singular vectors, and the unit u there with norm l and shift τ that explains most,
+points along the neuron that is wrong, or along one that is missing beside one too many. What r missing neurons leave,
+Σ g'(z) ⊗ w, has rank r: they lie in the space of its first r right singular vectors, and the unit u there with norm l
+and shift τ that explains most,
 
     (3)  max  2 pᵀR u - |p|²,   p_i = l g'(l⟨u, x_i⟩ + τ),
 
@@ -36,12 +37,15 @@ ENOUGH = 4  # equations for each share
 LOW = torch.float32
 ALONG = 0.9  # the cosine between (2) and a neuron that is found anew
 OUTSTANDING, GAINING, REPLACED = 4.0, 0.7, 5  # over the median singular value; what may be left; neurons at most
-TRIED, SHIFTS, NORMS = 200, 21, 12  # directions and the grid of (3)
+ATTEMPTS = 3
+TRIED, SHIFTS, NORMS, ROWS = 100, 21, 12, 500  # directions and the grid of (3), and rows to compare on
 STEPS, PRODUCTS = 15, 60
 
 
 def residual(data: Data, network: Network) -> Tensor:
     """R, (rows, d)."""
+    if not network.widths[0]:
+        return data.gradients
     (w, a), b = network.weights, network.biases[0]
     return data.gradients - fitted(data, w, b, a[:, 0], activation(network.activations[0]))
 
@@ -115,7 +119,7 @@ def replaced(data: Data, network: Network, pinned: bool, run: Run) -> Network:
 def suspect(data: Data, network: Network, left: Tensor) -> int | None:
     """The neuron that (2) points along, or the weakest if it points along none."""
     _, sizes, across = torch.linalg.svd(left, full_matrices=False)
-    if not float(sizes[0]) > OUTSTANDING * float(sizes.median()):
+    if not outstanding(sizes):
         return None
     w = network.weights[0]
     length = w.norm(dim=0)
@@ -127,16 +131,34 @@ def suspect(data: Data, network: Network, left: Tensor) -> int | None:
 
 
 def completed(data: Data, network: Network, count: int, pinned: bool, run: Run) -> Network:
-    """The network and `count` more neurons by (3)."""
+    """The network and `count` more neurons by (3): the best of a few attempts, or the first that leaves nothing."""
+    closest, least = network, math.inf
+    for _ in range(ATTEMPTS):
+        found = attempted(data, network, count, pinned, run)
+        left = residual(data, found)
+        if float(left.norm()) < least:
+            closest, least = found, float(left.norm())
+        if count == 1 or not outstanding(torch.linalg.svdvals(left)):
+            break
+    return closest
+
+
+def attempted(data: Data, network: Network, count: int, pinned: bool, run: Run) -> Network:
+    """One after the other, and all of them once more beside each other."""
     found = network
     for _ in range(count):
         left = residual(data, found)
         one = best(data, left, count, pinned, run, network.activations[0])
         found = joined(found, refined(data, left, one, pinned))
-    if count > 1:  # all of them once more beside each other
-        more = torch.arange(found.widths[0], device=run.device) >= network.widths[0]
-        found = joined(network, refined(data, residual(data, network), without(found, ~more), pinned))
-    return found
+    if count == 1:
+        return found
+    more = torch.arange(found.widths[0], device=data.x.device) >= network.widths[0]
+    return joined(network, refined(data, residual(data, network), without(found, ~more), pinned))
+
+
+def outstanding(sizes: Tensor) -> bool:
+    """Whether the first of singular values stands out."""
+    return float(sizes[0]) > OUTSTANDING * float(sizes.median())
 
 
 def joined(one: Network, two: Network) -> Network:
@@ -152,12 +174,13 @@ def best(data: Data, left: Tensor, count: int, pinned: bool, run: Run, name: str
     """The neuron (3) of a grid."""
     g, rank = activation(name), min(count, left.shape[1])
     space = torch.linalg.svd(left, full_matrices=False)[2][:rank]
+    x, left = data.x[:ROWS], left[:ROWS]
     u = run.sphere(TRIED, rank) @ space if rank > 1 else torch.cat([space, -space])
     norms = [1.0] if pinned else [(i + 1) / NORMS for i in range(NORMS)]
     chosen, most = None, -torch.inf
     for norm in norms:
         for t in torch.linspace(-1, 1, SHIFTS).tolist():
-            p = norm * g(norm * data.x @ u.T + t, 1)
+            p = norm * g(norm * x @ u.T + t, 1)
             gain = 2 * (p * (left @ u.T)).sum(0) - p.square().sum(0)
             if float(gain.max()) > most:
                 most, k = float(gain.max()), int(gain.argmax())

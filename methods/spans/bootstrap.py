@@ -20,7 +20,7 @@ from paramid.methods.spans.lattice_profiles import Curves, Fit
 from paramid.methods.spans.simplex_lattices import Simplex
 from paramid.words.activations import activation
 
-WRONG, LIKELY = 1.0, 0.1  # misfits from which on a neuron helps no student; below which it is one
+WRONG = 1.0  # misfits from which on a neuron helps no student
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,9 +107,17 @@ def whole(rows: list[list[Tensor]], seen: Seen, how: Search, run: Run, known: Te
     spectrum = gram_span.spectrum(scaled(rows))
     gap = spectrum.gap(how.m)
     p = tensor_search.projector(spectrum, how.m, lattice.d, lattice.s)
-    options = {"accept": tensor_search.acceptance(gap), "patience": how.patience}
-    basis = spectrum.basis(how.m)
-    u = tensor_search.search(p, basis, how.m, run, known=known, batch=how.batch, steps=how.steps, **options).directions
+    u = tensor_search.search(
+        p,
+        spectrum.basis(how.m),
+        how.m,
+        run,
+        accept=tensor_search.acceptance(gap),
+        known=known,
+        patience=how.patience,
+        batch=how.batch,
+        steps=how.steps,
+    ).directions
     return profiled(rows, u, seen, how, gap, centred=centred)
 
 

@@ -1,6 +1,6 @@
-"""Few values a parameter, and more neurons than matrices tell apart: rank-ones of order s from a lattice of order n = 2s.
+"""Few values a parameter, and more neurons than matrices tell apart: rank-ones of order s from a lattice of order 2s.
 
-    1. the function on d of the D inputs, as few as tell m neurons apart by tensors of order s: m < C(d+s-1, s) - d
+    1. the function on d of the D inputs, as few as tell m neurons apart    (lattice_plans)
     2. one lattice of order 2s there, and what it says of the neurons       (simplex_lattices, bootstrap)
     3. fresh gradients, one-sided; signs put right, what is missing found   (neuron_repair)
     4. all parameters of the function on d inputs                           (joint_refinement)
@@ -8,13 +8,13 @@
     6. the other D - d inputs                                               (extension)
     7. fresh values, which the network must meet to rounding
 
-A lattice takes C(d+n, n) values, 4 takes 1.1 for each of m(d+1) unknowns, 6 takes 1.05 m for each input. Beyond the reach
-of order 3 lattices of order 7, at both sides of several base points, give tensors of order 4.
+A pass of 2 that leaves little of the gradients is followed by 4. What 4 believes explains the gradients to rounding,
+norms that 6 was not told come out as 1, and so does 7 check the whole: a wrong network is given up.
 """
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import torch
 from torch import Tensor
@@ -23,97 +23,19 @@ from paramid import GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.refinement import extension, joint_refinement, neuron_repair
 from paramid.methods.refinement.matched_differences import Data
 from paramid.methods.refinement.matched_differences import look as look_at_gradients
-from paramid.methods.spans import bootstrap, simplex_lattices
+from paramid.methods.spans import bootstrap, lattice_plans, simplex_lattices
 from paramid.methods.spans.activation_derivatives import width
 from paramid.methods.spans.bootstrap import Found, Search, Seen
-from paramid.methods.spans.symmetric_tensors import dimensions
 from paramid.words.activations import activation
 
-ROOM = 1.2  # of m: the bound in fewer inputs than there are
-CLOSE = 0.95  # of the bound in all inputs: beyond, the next order is taken
-ORDERS = {2: 4, 3: 6, 4: 7}  # s: n
 STEPS = {4: 2.2e-3, 6: 5.7e-3, 7: 8.7e-3}  # h over √D for each n, in widths
 SCALES = {4: 0.5, 6: 0.5, 7: 0.25}  # of base points
-BOTH = (7,)  # the n whose lattices are taken at both sides
-SPARE = 1.5  # rows for a neuron
-LARGEST, POINTS = 10_000, 2**24  # length of a row, values of lattices
-GRADIENTS = 1.25  # equations for an unknown
 SPREAD = 2.5
 CHECKED, MISSED = 40, 1e-10  # fresh values, and what they may be off by, relatively
 ROUNDS, PASSES, STEPS_AT_ONCE, PRODUCTS = 4, 12, 18, 600
 MISSING, SHARE = 3, 0.01  # neurons that gradients find, and in proportion
 SHARPER, IDLE = 0.7, 3  # what a pass should leave of the last, passes that may do worse
 READY = 0.01  # of the gradients may be left for Gauss-Newton
-
-
-@dataclass(frozen=True)
-class Plan:
-    """Order s from lattices of order n around `bases` points of d inputs."""
-
-    s: int
-    n: int
-    d: int
-    bases: int
-
-    @property
-    def bound(self) -> int:
-        """Fewer neurons than that are told apart."""
-        return max(1, dimensions(self.d, self.s) - self.d)
-
-    @property
-    def values(self) -> int:
-        """Those of the lattices."""
-        return self.bases * simplex_lattices.points_of(self.d, self.n) * (1 + (self.n in BOTH))
-
-    @property
-    def fits(self) -> bool:
-        """In memory and time."""
-        return dimensions(self.d, self.s) <= LARGEST and self.values <= POINTS
-
-
-def declines(spec: Spec) -> str | None:
-    """Why this is not for such a teacher, or None."""
-    if (spec.outer, spec.norms, spec.output_bias) != ("ones", "unit", "zero"):
-        return "needs outer weights 1, unit weight vectors and no output bias to do with few rows"
-    if spec.widths[0] is None:
-        return "needs to know the number of neurons to do with few rows"
-    if spec.resolution:
-        return f"noise {spec.resolution:g} drowns differences of order four and more"
-    if not width(activation(spec.activation)):
-        return f"reads no signs of {spec.activation} off few rows"
-    if (m := spec.widths[0]) > (most := most_neurons(spec.inputs)).bound:
-        return f"{m} neurons exceed C({most.d}+{most.s - 1},{most.s})-{most.d} = {most.bound}: directions are no longer unique"
-    return None
-
-
-def most_neurons(inputs: int) -> Plan:
-    """That with the highest bound of all that fit."""
-    every = (Plan(s, n, d, 1) for s, n in ORDERS.items() for d in range(1, inputs + 1))
-    return max((p for p in every if p.fits), key=lambda p: p.bound)
-
-
-def plan_for(inputs: int, m: int) -> Plan | None:
-    """The cheapest way to m neurons of that many inputs, if there is any."""
-    return min(ways(inputs, m), key=lambda p: queries(p, inputs, m), default=None)
-
-
-def ways(inputs: int, m: int) -> Iterator[Plan]:
-    """What tells m neurons apart; up to the very bound only in the highest order that fits."""
-    found, last = [], None
-    for s, n in ORDERS.items():
-        for d in range(1, inputs + 1):
-            bases = math.ceil(SPARE * m / math.comb(d + n - s, n - s))
-            plan = Plan(s, n, d, bases)
-            if plan.fits and m <= plan.bound:
-                last = plan
-                if m * ROOM <= plan.bound or (d == inputs and m <= CLOSE * plan.bound):
-                    found.append(plan)
-    return iter(found or ([last] if last else []))
-
-
-def queries(plan: Plan, inputs: int, m: int) -> float:
-    """What a plan asks in all."""
-    return plan.values + GRADIENTS * m * (plan.d + 1) + extension.EXTRA * m * (inputs - plan.d)
 
 
 class Inside:
@@ -136,7 +58,7 @@ def found(oracle: Oracle, run: Run, *, h: float | None, batch: int, steps: int) 
     spec = oracle.spec
     m, inputs = spec.widths[0], spec.inputs
     assert m is not None
-    plan = plan_for(inputs, m)
+    plan = lattice_plans.plan_for(inputs, m)
     assert plan is not None
     unit = width(activation(spec.activation))
     frame = torch.eye(inputs, dtype=run.dtype, device=run.device)
@@ -146,7 +68,7 @@ def found(oracle: Oracle, run: Run, *, h: float | None, batch: int, steps: int) 
     lattice = simplex_lattices.simplex(plan.d, plan.n, plan.s, run.device)
     bases = SCALES[plan.n] * unit * run.normal(plan.bases, plan.d)
     seen = bootstrap.look(
-        inside, bases, lattice, h=h or STEPS[plan.n] * unit * math.sqrt(inputs), both_sides=plan.n in BOTH
+        inside, bases, lattice, h=h or STEPS[plan.n] * unit * math.sqrt(inputs), both_sides=plan.both_sides
     )
     how = Search(m, spec.activation, plan.d == inputs, reach(spec), batch, steps, 2 * batch)
     network = refined(inside, seen, how, run)
@@ -164,7 +86,7 @@ def refined(inside: Inside, seen: Seen, how: Search, run: Run) -> Network:
     """Stages 2 to 5."""
     d, unknowns = seen.lattice.d, how.m * (seen.lattice.d + (not how.pinned))
     scale, spread = torch.eye(d, dtype=run.dtype, device=run.device), SPREAD * width(activation(how.activation))
-    points = math.ceil(GRADIENTS * unknowns / d)
+    points = math.ceil(lattice_plans.GRADIENTS * unknowns / d)
     data = look_at_gradients(inside, scale, run, points=points, spread=spread, both_sides=False)
     network, why = None, GiveUp("")
     for _ in range(ROUNDS):
@@ -184,6 +106,8 @@ def settled(seen: Seen, data: Data, how: Search, run: Run, student: Network | No
     scale = float(data.gradients.norm())
     for _ in range(PASSES):
         found = bootstrap.passed(seen, how, run, student)
+        if not len(found.directions):
+            break
         found = found.turned(wrong_way(data, found, how))
         student, most = repaired(data, found.network(how.activation), how, run), max(most, len(found.directions))
         left = float(neuron_repair.residual(data, student).norm()) / scale

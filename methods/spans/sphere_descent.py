@@ -1,12 +1,12 @@
-"""Levenberg-Marquardt on the sphere towards the rank-ones of a span of symmetric tensors of order s; matrices are s = 2.
+"""Levenberg-Marquardt on the sphere towards the rank-ones of a span of symmetric tensors; matrices have order s = 2.
 
-With {B_i} an orthonormal basis of the span and {C_j} one of what is orthogonal to it, and images C_j u = C_j(u, …, u, ·),
-the unit u with u^⊗s in the span are the zeros of
+With {B_i} an orthonormal basis of the span, {C_j} one of what is orthogonal to it and C_j u = C_j(u, …, u, ·), the
+unit u with u^⊗s in the span are the zeros of
 
     (1)  E(u) = Σ_j c_j² = 1 - Σ_i b_i²,   c_j = ⟨C_j u, u⟩,   b_i = ⟨B_i u, u⟩.
 
 The Jacobian of c on the sphere has the rows s t_j, t_j = C_j u - c_j u. Together B and C are a basis of all symmetric
-tensors, whose images sum up to Σ E u (E u)ᵀ = (I + (s-1) u uᵀ)/s; so either of them alone, with t_i = B_i u - b_i u, gives
+tensors, whose images sum up to Σ E u (E u)ᵀ = (I + (s-1) u uᵀ)/s; so either alone, with t_i = B_i u - b_i u, gives
 
     (2)  N = Σ_j t_j t_jᵀ = (I - u uᵀ)/s - Σ_i t_i t_iᵀ,   r = Σ_j c_j t_j = -Σ_i b_i t_i,
     (3)  u ← (u - p) / ‖u - p‖,   (s²N + λI + u uᵀ) p = s r,

@@ -8,9 +8,9 @@ As `sphere_search` for matrices: with φ = φ_s (symmetric_tensors), z random in
 over {u_k} found so far; every second batch that brings nothing new is uniform. Up to m ≤ C(d+s-1, s) - d the rank-ones
 are unique. Close to that, or in a crude span, minima of E that are none lie little higher than those that are, so
 
-    (3)  everything with E(u) < min(0.1, 10 / gap²) is kept, and the search goes on for a few batches after m were found;
+    (3)  everything with E(u) < min(0.1, 10 / gap²) is kept, and the search goes on after m were found
 
-the m of least E are the answer. Descents run in float32, their ends are polished in float64.
+for a few batches; the m of least E are the answer. Descents run in float32, their ends are polished in float64.
 """
 
 from dataclasses import dataclass
