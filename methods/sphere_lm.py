@@ -97,24 +97,22 @@ class SphereLM:
             return f"needs a third derivative that varies, which {spec.activation} has not"
         if self.by_tensors(spec):
             return self.declines_tensors(spec)
-        m = spec.widths[0]
-        if m is not None and m > max(1, limit := matrices_tell(spec)):
-            return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
+        if crowded(spec):
+            return too_many(spec)
         if spec.noise > LOUDEST and self.derivatives == "differences":
             return f"noise {spec.noise:g} drowns second differences of any step"
         return layered_acceptance.too_large(spec) if spec.outputs > 1 else None
 
     def by_tensors(self, spec: Spec) -> bool:
         """Whether the route is that of few rows."""
-        m = spec.widths[0]
-        crowded = m is not None and m > max(1, matrices_tell(spec))
-        return self.route == "few-rows" or (self.route == "auto" and crowded)
+        return self.route == "few-rows" or (self.route == "auto" and crowded(spec))
 
     def declines_tensors(self, spec: Spec) -> str | None:
         """What few rows are not for, and which options are not for them."""
+        reason = lattice_plans.declines(spec)
         if self.derivatives == "exact" or not self.refine:
-            return "takes few rows of differences only, and only with a refinement"
-        return lattice_plans.declines(spec)
+            reason = "few rows are those of differences, and end in a refinement"
+        return f"{too_many(spec)}; in higher orders: {reason}" if reason and crowded(spec) else reason
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 8."""
@@ -193,3 +191,14 @@ class SphereLM:
 def matrices_tell(spec: Spec) -> int:
     """The most neurons whose w_k w_kᵀ are the only rank-ones of their span."""
     return spec.inputs * (spec.inputs - 1) // 2
+
+
+def crowded(spec: Spec) -> bool:
+    """Whether matrices do not tell the neurons apart."""
+    m = spec.widths[0]
+    return m is not None and m > max(1, matrices_tell(spec))
+
+
+def too_many(spec: Spec) -> str:
+    """What is said then."""
+    return f"{spec.widths[0]} neurons exceed D(D-1)/2 = {matrices_tell(spec)}: directions are no longer unique"

@@ -66,16 +66,16 @@ class Plan:
 def declines(spec: Spec) -> str | None:
     """Why this is not for such a teacher, or None."""
     if (spec.outer, spec.norms, spec.output_bias) != ("ones", "unit", "zero"):
-        return "needs outer weights 1, unit weight vectors and no output bias to do with few rows"
+        return "few rows need outer weights 1, unit weight vectors and no output bias"
     if spec.widths[0] is None:
-        return "needs to know the number of neurons to do with few rows"
+        return "few rows need the number of neurons"
     if spec.resolution:
         return f"noise {spec.resolution:g} drowns differences of order four and more"
     if not width(activation(spec.activation)):
-        return f"reads no signs of {spec.activation} off few rows"
+        return f"few rows tell no signs of {spec.activation}"
     if (m := spec.widths[0]) > (most := most_neurons(spec.inputs)).bound:
         bound = f"C({most.d}+{most.s - 1},{most.s})-{most.d} = {most.bound}"
-        return f"{m} neurons exceed {bound}: directions are no longer unique in tensors of order {most.s}"
+        return f"{m} neurons exceed {bound}, the most that tensors of order {most.s} tell apart"
     return None
 
 
