@@ -177,7 +177,7 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
         declined = sum(r.status.key == "declined" for r in past)
         solved = sum(map(exact, past))
         yield "- *m = o(D²), in practice 0.4 D²*: it goes on almost to D(D-1)/2; past it directions are not unique in"
-        yield f"  spans of matrices: {declined} of {len(past)} cells there were declined before any work, {solved} solved"
+        yield f"  spans of matrices: {declined} of {len(past)} cells there were declined at once, {solved} solved"
         yield "  over tensors of higher order."
     if made.get("sgd-1.3"):
         yield from where_sgd_does(made["sgd-1.3"])

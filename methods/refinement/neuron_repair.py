@@ -8,11 +8,11 @@ neuron came with a second fit (l', τ') of the other sign. In
 α_k > 1/2 says that the second is right: least squares over all at once, since each alone is drowned by the others. The
 columns are products, and so are their inner products, (aᵀb)⟨u_k, u_l⟩. A poor second fit is not found that way, but
 
-    (2)  R ≈ p ⊗ w   of rank one, a singular value that stands out,
+    (2)  R ≈ Σ_wrong p_k ⊗ w_k,   of low rank: singular values that stand out,
 
-points along the neuron that is wrong, or along one that is missing beside one too many. What r missing neurons leave,
-Σ g'(z) ⊗ w, has rank r: they lie in the space of its first r right singular vectors, and the unit u there with norm l
-and shift τ that explains most,
+shows in its right singular vectors the neurons that are wrong, and those that are missing beside others too many. What
+r missing neurons leave, Σ g'(z) ⊗ w, has rank r: they lie in the space of its first r right singular vectors, and the
+unit u there with norm l and shift τ that explains most,
 
     (3)  max  2 pᵀR u - |p|²,   p_i = l g'(l⟨u, x_i⟩ + τ),
 
@@ -37,6 +37,7 @@ ENOUGH = 4  # equations for each share
 LOW = torch.float32
 ALONG = 0.9  # the cosine between (2) and a neuron that is found anew
 OUTSTANDING, GAINING, REPLACED = 4.0, 0.7, 5  # over the median singular value; what may be left; neurons at most
+FAINT = 0.15  # of the largest singular value: what is smaller is curvature
 ATTEMPTS = 3
 TRIED, SHIFTS, NORMS, ROWS = 100, 21, 12, 500  # directions and the grid of (3), and rows to compare on
 STEPS, PRODUCTS = 15, 60
@@ -104,11 +105,10 @@ def replaced(data: Data, network: Network, pinned: bool, run: Run) -> Network:
     """The network with the neurons found anew that (2) shows to be wrong, as long as that explains much more."""
     left = residual(data, network)
     for _ in range(REPLACED):
-        which = suspect(data, network, left)
-        if which is None:
+        wrong = suspects(data, network, left)
+        if not bool(wrong.any()):
             break
-        wrong = torch.arange(network.widths[0], device=left.device) == which
-        again = completed(data, without(network, wrong), 1, pinned, run)
+        again = completed(data, without(network, wrong), int(wrong.sum()), pinned, run)
         after = residual(data, again)
         if not float(after.norm()) < GAINING * float(left.norm()):
             break
@@ -116,18 +116,20 @@ def replaced(data: Data, network: Network, pinned: bool, run: Run) -> Network:
     return network
 
 
-def suspect(data: Data, network: Network, left: Tensor) -> int | None:
-    """The neuron that (2) points along, or the weakest if it points along none."""
+def suspects(data: Data, network: Network, left: Tensor) -> Tensor:
+    """The neurons that lie where (2) says, or the weakest if none does; none where nothing stands out, (m,)."""
     _, sizes, across = torch.linalg.svd(left, full_matrices=False)
+    w, b = network.weights[0], network.biases[0]
+    none = torch.zeros_like(b, dtype=torch.bool)
     if not outstanding(sizes):
-        return None
-    w = network.weights[0]
+        return none
+    rank = int((sizes > torch.maximum(OUTSTANDING * sizes.median(), FAINT * sizes[0])).sum())
     length = w.norm(dim=0)
-    along = (across[0] @ w).abs() / length
-    if float(along.max()) > ALONG:
-        return int(along.argmax())
-    slopes = activation(network.activations[0])(data.x @ w + network.biases[0], 1)
-    return int((slopes.norm(dim=0) * length).argmin())
+    within = (across[:rank] @ w).norm(dim=0) / length
+    if float(within.max()) > ALONG:
+        return none.scatter(0, within.topk(min(rank, len(b)))[1], 1) & (within > ALONG)
+    slopes = activation(network.activations[0])(data.x @ w + b, 1)
+    return none.scatter(0, (slopes.norm(dim=0) * length).argmin(), 1)
 
 
 def completed(data: Data, network: Network, count: int, pinned: bool, run: Run) -> Network:
