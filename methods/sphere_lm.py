@@ -1,4 +1,6 @@
-"""`sphere-lm`: every parameter of a shallow network, from third-order lattices to the rounding of its oracle.
+"""`sphere-lm`: every parameter of a shallow network, from lattices of values to the rounding of its oracle.
+
+Its sturdy route goes over matrices:
 
     1. ⌈1.3 m⌉ + 3 elements of span{w_k w_kᵀ} at Gaussian points      (lattices)
     2. that span; where m is unknown, its dimension                    (gram_span)
@@ -12,6 +14,9 @@
 One-sided lattices cost D²/6 queries a neuron and leave directions right to 1e-3, which is all that stage 5 needs. Both
 sides are taken where that is too crude: close to D(D-1)/2, under noise, with free outer weights or norms, and to find
 m. Stage 5 believes what explains the gradients to their noise and nothing else, so that a wrong network is not claimed.
+
+The other route, over tensors of higher order from a single lattice (few_rows), takes a third to a fifth of the values
+and tells far more than D(D-1)/2 neurons apart. It knows m, that outer weights and norms are 1, and no noise.
 """
 
 import math
@@ -25,8 +30,10 @@ from torch import Tensor
 from paramid import Access, Claim, Directions, GiveUp, Network, Oracle, Run, Spec, Subspace, activation
 from paramid.methods.refinement import joint_refinement, last_fit, layered_acceptance
 from paramid.methods.spans import (
+    few_rows,
     gram_span,
     hessians,
+    lattice_plans,
     lattices,
     linear_parts,
     mixed_outputs,
@@ -37,6 +44,7 @@ from paramid.methods.spans.gram_span import Spectrum
 from paramid.words.activations import ACTIVATIONS
 from paramid.words.options import among, positive
 
+ROUTES = ("auto", "sturdy", "few-rows")
 LATTICES = ("auto", "one-sided", "symmetric")
 CONVINCING = 30.0  # both sides leave gaps of 100 and more
 CROWDED = 0.88  # of D(D-1)/2: beyond, false rank-ones come within the error of one-sided lattices
@@ -48,6 +56,9 @@ LOUDEST = 1e-3  # beyond, even ten neurons of ten inputs drown whatever the step
 class SphereLM:
     """Lattices, Levenberg-Marquardt on the sphere, ridge profiles and a joint refinement, to rounding."""
 
+    route: str = (
+        "auto"  # sturdy: over matrices; few-rows: over tensors of higher order; auto: the first as far as it goes
+    )
     derivatives: str = "differences"  # rows of the span; differences: of queries; exact: Hessians asked of the oracle
     lattice: str = "auto"  # one-sided: steps +h; symmetric: mean over ±h; auto: symmetric where one side is too crude
     h: float | None = None  # step; default: 2e-4 √D, symmetric 6e-4 √D, of Hessians 3 noise^(1/4), from 1e-3 to 0.5
@@ -62,7 +73,7 @@ class SphereLM:
     version: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        among(self, derivatives=("differences", "exact"), lattice=LATTICES)
+        among(self, route=ROUTES, derivatives=("differences", "exact"), lattice=LATTICES)
         positive(self, "h", "batch", "steps", "points", "again", "target")
         if not self.rows > 1:
             raise ValueError(f"rows is {self.rows}; more than 1 was wanted")
@@ -85,12 +96,24 @@ class SphereLM:
         g = activation(spec.activation)
         if not g.smooth or g.degree is not None:
             return f"needs a third derivative that varies, which {spec.activation} has not"
-        m, limit = spec.widths[0], spec.inputs * (spec.inputs - 1) // 2
-        if m is not None and m > max(1, limit):
-            return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
+        if self.by_tensors(spec):
+            return self.declines_tensors(spec)
+        if crowded(spec):
+            return too_many(spec)
         if spec.noise > LOUDEST and self.derivatives == "differences":
             return f"noise {spec.noise:g} drowns second differences of any step"
         return layered_acceptance.too_large(spec) if spec.outputs > 1 else None
+
+    def by_tensors(self, spec: Spec) -> bool:
+        """Whether the route is that of few rows."""
+        return self.route == "few-rows" or (self.route == "auto" and crowded(spec))
+
+    def declines_tensors(self, spec: Spec) -> str | None:
+        """What few rows are not for, and which options are not for them."""
+        reason = lattice_plans.declines(spec)
+        if self.derivatives == "exact" or not self.refine:
+            reason = "few rows are those of differences, and end in a refinement"
+        return f"{too_many(spec)}; in higher orders: {reason}" if reason and crowded(spec) else reason
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 8."""
@@ -100,7 +123,10 @@ class SphereLM:
             yield from self.found(oracle, run)
 
     def found(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
-        """Stages 1 to 6, of several outputs by one."""
+        """Stages 1 to 6, of several outputs by one; or the other route."""
+        if self.by_tensors(oracle.spec):
+            yield from few_rows.found(oracle, run, h=self.h, batch=self.batch, steps=self.steps)
+            return
         if oracle.spec.outputs == 1:
             yield from self.of_one_output(oracle, run)
             return
@@ -135,10 +161,10 @@ class SphereLM:
 
     def spanned(self, oracle: Oracle, run: Run) -> tuple[Spectrum, int]:
         """Stages 1 and 2: the spectrum of enough rows, and m."""
-        m, d = oracle.spec.widths[0], oracle.spec.inputs
+        m = oracle.spec.widths[0]
         if m is not None:
             return gram_span.spectrum(self.sampled(oracle, run, math.ceil(self.rows * m) + 3)), m
-        most = max(1, d * (d - 1) // 2)
+        most = max(1, matrices_tell(oracle.spec))
         rows = self.sampled(oracle, run, 8)
         while True:
             spectrum = gram_span.spectrum(rows)
@@ -157,7 +183,23 @@ class SphereLM:
 
     def both_sides(self, spec: Spec) -> bool:
         """Whether lattices are averaged over ±h."""
-        m, limit = spec.widths[0], spec.inputs * (spec.inputs - 1) // 2
+        m, limit = spec.widths[0], matrices_tell(spec)
         free = (spec.outer, spec.norms) != ("ones", "unit")
         careful = m is None or m > CROWDED * limit or spec.resolution > 0 or free
         return self.lattice == "symmetric" or (self.lattice == "auto" and careful)
+
+
+def matrices_tell(spec: Spec) -> int:
+    """The most neurons whose w_k w_kᵀ are the only rank-ones of their span."""
+    return spec.inputs * (spec.inputs - 1) // 2
+
+
+def crowded(spec: Spec) -> bool:
+    """Whether matrices do not tell the neurons apart."""
+    m = spec.widths[0]
+    return m is not None and m > max(1, matrices_tell(spec))
+
+
+def too_many(spec: Spec) -> str:
+    """What is said then."""
+    return f"{spec.widths[0]} neurons exceed D(D-1)/2 = {matrices_tell(spec)}: directions are no longer unique"

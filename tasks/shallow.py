@@ -4,8 +4,9 @@
     (2)  with outer=free f(x) = Σ_{k≤m} a_k g(⟨l_k w_k, x⟩ + τ_k) + c,   |a_k| and l_k uniform in [0.5, 2], a_k of
          either sign, c standard normal.
 
-What an oracle can see: for tanh, logistic and erf every w_k and τ_k, up to their order, while m ≤ D(D-1)/2; where a_k
-is free, up to the joint sign of (a_k, w_k, τ_k) besides. For squares only Q = Σ_k (w_k, τ_k)(w_k, τ_k)ᵀ.
+What an oracle can see: for tanh, logistic and erf every w_k and τ_k, up to their order; where a_k is free, up to the
+joint sign of (a_k, w_k, τ_k) besides. Directions are the only rank-ones in spans of derivatives of order s while
+m ≤ C(D+s-1, s) - D, for Hessians D(D-1)/2. For squares only Q = Σ_k (w_k, τ_k)(w_k, τ_k)ᵀ is seen.
 
 Reference: Rauchensteiner, Finite sample identification of artificial neural networks, TUM 2023, (1.11) and §3.6.
 """

@@ -1,5 +1,7 @@
 """The system is the derivative of the gradient; its solver finds the least squares solution; what is pinned stays."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 from hypothesis import given
@@ -7,7 +9,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from paramid import Run, activation
-from paramid.methods.refinement import gradient_system
+from paramid.methods.refinement import gradient_system, matched_differences
 from paramid.methods.refinement.gradient_system import Pinned, System, split
 from paramid.methods.refinement.neuron_blocks import Preconditioner, solve
 
@@ -58,9 +60,29 @@ def test_forward_is_the_derivative_of_the_gradient(name: str, pinned: Pinned) ->
     torch.testing.assert_close(found, slope, rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("name", ["tanh", "logistic"])
+def test_one_sided_differences_are_met_to_the_second_order(name: str) -> None:
+    errors = []
+    for h in (0.1, 0.05):
+        plain, run = planted(4, 5, 12, FREE, name=name)
+        p = run.normal(6, 5)
+
+        def ahead(theta: Tensor, system: System = plain, h: float = h) -> Tensor:
+            w, b, a = split(theta)
+            return matched_differences.student_ahead(system.x, w, b, a, system.g, h)
+
+        slope = (ahead(plain.theta + 1e-5 * p) - ahead(plain.theta - 1e-5 * p)) / 2e-5
+        system = System.at(plain.x, plain.theta, plain.g, FREE, step=h)
+        found = torch.cat([system.forward(block, p) for block in system.blocks()])
+        errors.append(float((found - slope).norm() / slope.norm()))
+    assert errors[1] < 1e-2
+    assert 3 < errors[0] / errors[1] < 5
+
+
 @given(d=st.integers(1, 5), m=st.integers(1, 6), seed=st.integers(0, 10**6), pinned=st.sampled_from([FREE, BLIND]))
 def test_backward_is_the_transpose_of_forward(d: int, m: int, seed: int, pinned: Pinned) -> None:
     system, run = planted(d, m, 7, pinned, seed)
+    system = replace(system, held=(), step=0.1 if pinned.linear else 0.0)
     p, r = run.normal(d + 2, m), run.normal(7, d)
     ahead = torch.cat([system.forward(block, p) for block in system.blocks()])
     torch.testing.assert_close((ahead * r).sum(), (p * system.adjoint(r)).sum())

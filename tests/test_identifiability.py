@@ -107,8 +107,16 @@ def test_too_many_neurons_and_many_pairs_are_counted() -> None:
     named = paramid.obstacles(Network.shallow(W[:3, :1].expand(3, 9), B[:1].expand(9), "tanh"))
     assert "31 more pairs so" in named[5]
     assert named[-1] == (
-        "layer 1: 9 neurons exceed D(D-1)/2 = 3: their directions are not unique in the span of Hessians"
+        "layer 1: 9 neurons exceed D(D-1)/2 = 3: Hessians do not tell them apart, derivatives of order 4 do up to 12"
     )
+
+
+@pytest.mark.parametrize(
+    ("m", "told"),
+    [(7, "order 3 do up to 7"), (8, "order 4 do up to 12"), (13, "nor do derivatives of order 4 beyond 12")],
+)
+def test_how_many_neurons_which_derivatives_tell_apart_is_said(m: int, told: str) -> None:
+    assert paramid.obstacles(paramid.task(f"shallow:D=3,m={m}").draw(0))[-1].endswith(told)
 
 
 def test_every_hidden_layer_is_looked_at(grow) -> None:

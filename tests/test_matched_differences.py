@@ -34,6 +34,27 @@ def test_the_student_is_the_difference_of_the_network_itself(name: str, h: float
     torch.testing.assert_close(found, stage.observe(oracle, x, h), rtol=0, atol=2e-14 / h)
 
 
+@pytest.mark.parametrize("name", SMOOTH)
+@pytest.mark.parametrize("h", [1e-2, 0.1, 0.5])
+def test_of_one_side_as_well_and_for_half_the_queries(name: str, h: float) -> None:
+    teacher, oracle = oracle_for(f"shallow:D=5,m=7,outer=free,activation={name}")
+    x = 2.5 * Run.seeded(1).normal(20, 5)
+    values = oracle.query(x)[:, 0]
+    seen = stage.observe_ahead(oracle, x, h, values)
+    assert oracle.usage.queries == 20 * (5 + 1)
+    found = stage.student_ahead(x, *parts(teacher), activation(name), h)
+    torch.testing.assert_close(found, seen, rtol=0, atol=4e-14 / h)
+    assert float((stage.student(x, *parts(teacher), activation(name), h) - seen).abs().max()) > 1e-4
+
+
+@pytest.mark.parametrize("both_sides", [True, False])
+def test_the_floor_is_what_noise_leaves_of_either(both_sides: bool) -> None:
+    teacher, oracle = oracle_for("shallow:D=6,m=9,noise=1e-6")
+    data = stage.look(oracle, teacher.weights[0], Run.seeded(2), points=200, spread=1.0, both_sides=both_sides)
+    left = data.gradients - stage.fitted(data, *parts(teacher), activation("tanh"))
+    assert float(left.square().mean().sqrt()) == pytest.approx(data.floor, rel=0.4)
+
+
 def test_another_network_differs() -> None:
     teacher, oracle = oracle_for("shallow:D=5,m=7")
     x = Run.seeded(1).normal(20, 5)

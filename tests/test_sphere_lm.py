@@ -152,7 +152,14 @@ def test_both_sides_are_taken_where_one_is_too_crude(changes: dict[str, object],
         ({"inputs": 1, "widths": (1,)}, None),
         ({"activations": ("erf", "identity")}, None),
         ({"noise": 1e-4}, None),
-        ({"widths": (16,)}, "16 neurons exceed D(D-1)/2 = 15"),
+        ({"widths": (16,)}, None),
+        ({"widths": (120,)}, None),
+        (
+            {"widths": (121,)},
+            "121 neurons exceed D(D-1)/2 = 15: directions are no longer unique; in higher orders: 121",
+        ),
+        ({"widths": (16,), "outer": "free"}, "16 neurons exceed D(D-1)/2 = 15: directions are no longer unique"),
+        ({"widths": (16,), "noise": 1e-8}, "in higher orders: noise 1e-08 drowns differences"),
         ({"inputs": 1, "widths": (2,)}, "2 neurons exceed"),
         ({"activations": ("relu", "identity")}, "which relu has not"),
         ({"activations": ("square", "identity")}, "which square has not"),
@@ -170,8 +177,28 @@ def test_it_declines_with_a_reason(changes: dict[str, object], reason: str | Non
 
 
 @pytest.mark.parametrize(
+    ("options", "m", "tensors", "declined"),
+    [
+        ({}, 15, False, None),
+        ({}, 16, True, None),
+        ({"route": "few-rows"}, 5, True, None),
+        ({"route": "sturdy"}, 16, False, "16 neurons exceed"),
+        ({"derivatives": "exact"}, 16, True, "few rows are those of differences"),
+        ({"route": "few-rows", "refine": False}, 5, True, "few rows are those of differences"),
+    ],
+)
+def test_the_route_is_sturdy_as_far_as_it_goes(
+    options: dict[str, object], m: int, tensors: bool, declined: str | None
+) -> None:
+    spec, method = Shallow(D=6, m=m).spec, SphereLM(**options)
+    assert method.by_tensors(spec) == tensors
+    assert method.declines(spec) is None if declined is None else declined in str(method.declines(spec))
+
+
+@pytest.mark.parametrize(
     ("options", "match"),
     [
+        ({"route": "short"}, "auto or sturdy or few-rows was wanted"),
         ({"derivatives": "guessed"}, "differences or exact was wanted"),
         ({"lattice": "round"}, "auto or one-sided or symmetric was wanted"),
         ({"h": 0.0}, "a positive number was wanted"),

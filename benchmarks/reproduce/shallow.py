@@ -18,11 +18,13 @@ from benchmarks.reproduce.pages import (
     by_task,
     duration,
     exact,
+    grid,
     largest,
     middle,
     option,
     slope,
 )
+from paramid.judging.obstacles import told_apart
 from paramid.pictures.curves import curves
 from paramid.pictures.phase_map import phase_map
 from paramid.pictures.scaling import scaling
@@ -66,7 +68,8 @@ def beyond(records: Records) -> Iterator[str]:
 
 def limit(records: Records) -> Iterator[str]:
     """Success over m."""
-    yield "Span methods end at m = D(D-1)/2, where rank-one directions stop being unique."
+    yield "Spans of matrices end at m = D(D-1)/2, where rank-one directions stop being unique; past it `sphere-lm`"
+    yield "goes over to tensors of higher order."
     yield ""
     yield from by_task(records, IDENTIFIED, EXACT, SECONDS, ENDED)
 
@@ -92,6 +95,45 @@ def scale(records: Records) -> Iterator[str]:
 def large(records: Records) -> Iterator[str]:
     """One network of 404 000 parameters."""
     yield from by_task(records, EXACT, ERROR, SECONDS, QUERIES, MEMORY, ENDED)
+
+
+def rows_each(mine: Records) -> str:
+    """The median rows for each of the m(D+1) parameters."""
+    each = (r.queries / (option(r.task, "m") * (option(r.task, "D") + 1)) for r in mine)
+    return f"{median(each):.2f}"
+
+
+ROWS_EACH = ("rows a parameter", rows_each)
+
+
+def few_rows(records: Records) -> Iterator[str]:
+    """Rows beside parameters, by either route."""
+    yield "A network has m(D+1) parameters, weights and shifts; no method can do with less than a row for each, but for"
+    yield "the norms that are told."
+    yield ""
+    yield from by_task(records, EXACT, ERROR, QUERIES, ROWS_EACH, SECONDS, ENDED)
+
+
+def many_neurons(records: Records) -> Iterator[str]:
+    """Bounds of uniqueness beside the largest m that was solved."""
+    yield "Rank-ones of order s are the only ones in their span up to m = C(D+s-1, s) - D. Beside it, of the m that"
+    yield "were tried, the largest that was solved to rounding from every seed."
+    yield ""
+    yield from grid(("D", "order 2", "order 3", "order 4", "largest m solved"), map(list, bounds(records)))
+    yield ""
+    yield from by_task(records, EXACT, ERROR, QUERIES, ROWS_EACH, SECONDS, ENDED)
+
+
+def bounds(records: Records) -> Iterator[tuple[str, ...]]:
+    """A row for every D."""
+    tried: dict[int, dict[int, Records]] = {}
+    for r in records:
+        of_size = tried.setdefault(int(option(r.task, "D")), {})
+        of_size.setdefault(int(option(r.task, "m")), []).append(r)
+    for d, sizes in sorted(tried.items()):
+        solved = [m for m, mine in sizes.items() if all(map(exact, mine))]
+        told = (f"{told_apart(d, s):,}" for s in (2, 3, 4))
+        yield f"{d}", *told, f"{max(solved):,}" if solved else "-"
 
 
 def sgd(records: Records) -> Iterator[str]:
@@ -133,8 +175,10 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
     if made.get("limit"):
         past = [r for r in made["limit"] if option(r.task, "m") > (d := option(r.task, "D")) * (d - 1) / 2]
         declined = sum(r.status.key == "declined" for r in past)
-        yield "- *m = o(D²), in practice 0.4 D²*: it goes on almost to D(D-1)/2; past it directions are not unique, and"
-        yield f"  {declined} of {len(past)} cells there were declined before any work."
+        solved = sum(map(exact, past))
+        yield "- *m = o(D²), in practice 0.4 D²*: it goes on almost to D(D-1)/2; past it directions are not unique in"
+        yield f"  spans of matrices: {declined} of {len(past)} cells there were declined at once, {solved} solved"
+        yield "  over tensors of higher order."
     if made.get("sgd-1.3"):
         yield from where_sgd_does(made["sgd-1.3"])
 
@@ -168,6 +212,8 @@ Reference: Rauchensteiner, *Finite sample identification of artificial neural ne
             limit,
             {"Success over D and m: the limit is 45 at D = 10, 190 at D = 20, 435 at D = 30": phase_map},
         ),
+        "few-rows": Section("Few rows a parameter", few_rows),
+        "many-neurons": Section("Many more neurons than D(D-1)/2", many_neurons),
         "noise": Section("Noise and rounding", noise),
         "scale": Section("Growth", scale, {"Seconds over D at m = 0.4 D²": lambda rs: scaling(rs, "D")}),
         "large": Section("404 000 parameters", large, {"Error over time": curves}),

@@ -10,6 +10,7 @@ besides what training may have done to them (worn_neurons).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import torch
@@ -32,7 +33,7 @@ def obstacles(network: Network) -> tuple[str, ...]:
     Examples
     --------
     >>> paramid.obstacles(paramid.task("shallow:D=3,m=5").draw(0))
-    ('layer 1: 5 neurons exceed D(D-1)/2 = 3: their directions are not unique in the span of Hessians',)
+    ('layer 1: 5 neurons exceed D(D-1)/2 = 3: Hessians do not tell them apart, derivatives of order 3 do up to 7',)
     """
     found: list[str] = []
     flat = worn_neurons.flat(network.to("cpu", torch.float64))
@@ -40,12 +41,23 @@ def obstacles(network: Network) -> tuple[str, ...]:
         found += (f"layer {layer + 1}: {told}" for told in _of_layer(network, layer, flat[layer]))
         fed = network.weights[layer].shape[0]
         smooth = activation(network.activations[layer]).smooth
-        if smooth and layer == 0 and width > max(1, limit := fed * (fed - 1) // 2):
-            found.append(
-                f"layer 1: {width} neurons exceed D(D-1)/2 = {limit}: "
-                "their directions are not unique in the span of Hessians"
-            )
+        if smooth and layer == 0 and width > max(1, limit := told_apart(fed, 2)):
+            exceeds = f"layer 1: {width} neurons exceed D(D-1)/2 = {limit}"
+            found.append(f"{exceeds}: Hessians do not tell them apart, {_by_more(fed, width)}")
     return tuple(found)
+
+
+def told_apart(inputs: int, order: int) -> int:
+    """Up to so many neurons, in general, w^⊗s are the only rank-ones of their span: C(D+s-1, s) - D."""
+    return math.comb(inputs + order - 1, order) - inputs
+
+
+def _by_more(fed: int, width: int) -> str:
+    """The order of derivatives that tells so many neurons apart."""
+    for order in (3, 4):
+        if width <= (bound := told_apart(fed, order)):
+            return f"derivatives of order {order} do up to {bound}"
+    return f"nor do derivatives of order 4 beyond {told_apart(fed, 4)}"
 
 
 def _of_layer(network: Network, layer: int, flat: Tensor) -> Iterator[str]:

@@ -25,7 +25,7 @@ from torch import Tensor
 
 from paramid import Activation, GiveUp, Network, Oracle, Run, activation
 from paramid.methods.refinement.gradient_system import Pinned, System, split
-from paramid.methods.refinement.matched_differences import Data, look, student
+from paramid.methods.refinement.matched_differences import Data, fitted, look
 from paramid.methods.refinement.neuron_blocks import Preconditioner, solve
 from paramid.methods.spans import linear_parts
 from paramid.words.neuron_distances import CLOSE
@@ -57,17 +57,19 @@ def refine(
     spread: float = 2.5,
     steps: int = 40,
     products: int = 300,
+    data: Data | None = None,
 ) -> Iterator[Network]:
     """Ever better networks from a `rough` one, at least right to about 0.1 in every neuron; the last is believed.
 
-    What is pinned is what `oracle.spec` says. Asks 2D + 1 queries at each of `oversampling` times as many points as
-    there are unknowns over D. Raises `GiveUp` where the residual does not come down to noise. Signs that the linear
-    part alone shows may be wrong in `rough`; networks are told from when they are right.
+    What is pinned is what `oracle.spec` says. Where there is no `data` yet, 2D + 1 queries are asked at each of
+    `oversampling` times as many points as there are unknowns over D. Raises `GiveUp` where the residual does not come
+    down to noise. Signs that the linear part alone shows may be wrong in `rough`; networks are told from when they are
+    right.
     """
     g, pinned = activation(rough.activations[0]), Pinned.by(oracle.spec)
     theta = checked(rough, pinned).to(run.device, run.dtype)
     points = max(ceil(oversampling * theta.numel() / oracle.spec.inputs), 8)
-    data = look(oracle, theta[:-2], run, points=points, spread=spread)
+    data = data or look(oracle, theta[:-2], run, points=points, spread=spread)
     if linear_parts.hidden(g):
         theta = upright(theta, data, g, pinned, run, steps, products)
     state = start = measure(theta, data, g, pinned)
@@ -121,7 +123,7 @@ def checked(rough: Network, pinned: Pinned) -> Tensor:
 
 def measure(theta: Tensor, data: Data, g: Activation, pinned: Pinned, products: int = 0) -> State:
     """The state at `theta`."""
-    residual = data.gradients - student(data.x, *split(theta), g, data.h)
+    residual = data.gradients - fitted(data, *split(theta), g)
     residual = residual if pinned.linear else residual - residual.mean(0)
     rms = float(residual.square().mean().sqrt())
     return State(theta, residual, rms if isfinite(rms) else float("inf"), products)
@@ -162,7 +164,7 @@ def increment(
 
 def linearised(state: State, data: Data, g: Activation, pinned: Pinned) -> System:
     """J at the state, in float32."""
-    return System.at(data.x.to(LOW), state.theta.to(LOW), g, pinned)
+    return System.at(data.x.to(LOW), state.theta.to(LOW), g, pinned, 0.0 if data.both_sides else data.h)
 
 
 def moved(theta: Tensor, p: Tensor, pinned: Pinned) -> Tensor:

@@ -69,7 +69,7 @@ class Preconditioner:
 
 def block_moments(block: Block, unit: Tensor, length: Tensor, a: Tensor) -> Tensor:
     """Of every neuron the nine sums (1) and the two of (2), (m, 11)."""
-    x, slope, bend = block
+    x, slope, bend, _ = block
     s, bent = x @ unit, length * bend
     phi = [a * (slope + s * bent), a * bent, length * slope]
     away = ((x * x).sum(1, keepdim=True) - s * s) / max(1, len(unit) - 1)
@@ -90,7 +90,7 @@ def top(system: System, scale: Tensor, steps: int = 12) -> tuple[Tensor, Tensor]
     v = torch.sign(scale) / len(scale) ** 0.5
     e = torch.ones_like(v[0])
     for _ in range(steps):
-        y = sum((slope.T @ (slope @ (scale * v)) for _, slope, _ in system.blocks()), torch.zeros_like(v)) * scale
+        y = sum((slope.T @ (slope @ (scale * v)) for _, slope, *_ in system.blocks()), torch.zeros_like(v)) * scale
         e = y.norm().clamp(min=torch.finfo(y.dtype).tiny)
         v = y / e
     return v, e

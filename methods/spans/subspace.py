@@ -8,6 +8,7 @@ Reference: Rauchensteiner 2023, Algorithm 3.2 lines 1-3.
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -28,6 +29,17 @@ class Projector:
 
     matrices: Tensor
     complement: bool
+    order: ClassVar[int] = 2
+
+    @property
+    def dtype(self) -> torch.dtype:
+        """Of the matrices."""
+        return self.matrices.dtype
+
+    @property
+    def numbers(self) -> int:
+        """Of the images of a row."""
+        return self.matrices.shape[0] * self.matrices.shape[1]
 
     @property
     def at_once(self) -> int:
@@ -51,8 +63,12 @@ class Projector:
 
     def _images(self, u: Tensor) -> tuple[Tensor, Tensor]:
         """C_j u, (rows, k, d), and uᵀ C_j u, (rows, k, 1)."""
-        images = (u @ self.matrices.flatten(0, 1).T).view(len(u), *self.matrices.shape[:2])
+        images = self.images(u)
         return images, images @ u[:, :, None]
+
+    def images(self, u: Tensor) -> Tensor:
+        """C_j u, (rows, k, d)."""
+        return (u @ self.matrices.flatten(0, 1).T).view(len(u), *self.matrices.shape[:2])
 
 
 def projector(columns: Tensor, complement: bool, d: int) -> Projector:

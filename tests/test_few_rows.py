@@ -1,0 +1,84 @@
+"""Far more neurons than D(D-1)/2 are found to rounding, with few values a parameter; nothing wrong is claimed."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from paramid import Claim, GiveUp, Network, Run, task
+from paramid.methods.spans import few_rows
+from paramid.methods.sphere_lm import SphereLM
+from paramid.oracle.counting import CountingOracle
+
+CPU = torch.device("cpu")
+
+
+def oracle_for(method: SphereLM, name: str, seed: int = 0, **changes: object) -> CountingOracle:
+    family = task(name)
+    spec = replace(family.spec, **changes)
+    return CountingOracle(family.draw(seed), spec, access=method.access, seed=seed, device=CPU)
+
+
+def claims(method: SphereLM, oracle: CountingOracle) -> list[Claim]:
+    assert method.declines(oracle.spec) is None
+    return list(method.identify(oracle, Run.seeded(0)))
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [
+        ("shallow:D=2,m=3", 40),
+        ("shallow:D=3,m=12", 15),
+        ("shallow:D=4,m=9", 12),
+        ("shallow:D=6,m=20", 7),
+        ("shallow:D=6,m=45", 6),
+        ("shallow:D=5,m=55", 14),
+        ("shallow:D=6,m=30,activation=erf", 7),
+    ],
+)
+def test_beyond_matrices_every_parameter_is_found(name: str, most: float) -> None:
+    oracle = oracle_for(SphereLM(), name)
+    found = claims(SphereLM(), oracle)
+    assert isinstance(found[-1], Network)
+    assert task(name).judge(found[-1], task(name).draw(0))["error"] < 1e-10
+    assert oracle.usage.queries < most * oracle.spec.widths[0] * (oracle.spec.inputs + 1)
+
+
+@pytest.mark.parametrize("name", ["shallow:D=8,m=4", "shallow:D=12,m=40", "shallow:D=1,m=1", "shallow:D=5,m=1"])
+def test_asked_for_it_takes_fewer_values_where_matrices_would_do(name: str) -> None:
+    spent = []
+    for method in (SphereLM(), SphereLM(route="few-rows")):
+        oracle = oracle_for(method, name)
+        assert task(name).judge(claims(method, oracle)[-1], task(name).draw(0))["error"] < 1e-10
+        spent.append(oracle.usage.queries)
+    assert spent[1] < spent[0]
+
+
+@pytest.mark.parametrize(
+    ("name", "changes"),
+    [
+        ("shallow:D=6,m=20", {"widths": (19,)}),
+        ("shallow:D=6,m=20", {"widths": (21,)}),
+        ("shallow:D=6,m=20", {"activations": ("erf", "identity")}),
+        ("shallow:D=6,m=20,outer=free", {"outer": "ones", "norms": "unit", "output_bias": "zero"}),
+    ],
+)
+def test_what_was_told_wrongly_ends_in_no_network(name: str, changes: dict[str, object]) -> None:
+    oracle = oracle_for(SphereLM(), name, **changes)
+    with pytest.raises(GiveUp):
+        claims(SphereLM(), oracle)
+
+
+def test_fresh_values_are_the_last_word() -> None:
+    name = "shallow:D=6,m=20"
+    oracle, teacher = oracle_for(SphereLM(), name), task(name).draw(0)
+    assert isinstance(teacher, Network)
+    assert few_rows.checked(oracle, teacher, Run.seeded(0)).stats["missed"] < 1e-14
+    off = teacher.with_layers(teacher.weights, (teacher.biases[0] + 1e-7, teacher.biases[1]))
+    with pytest.raises(GiveUp, match="fresh values are off by"):
+        few_rows.checked(oracle, off, Run.seeded(0))
+
+
+def test_the_same_seed_says_the_same() -> None:
+    one, two = (claims(SphereLM(), oracle_for(SphereLM(), "shallow:D=4,m=9"))[-1] for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(one.arrays().values(), two.arrays().values(), strict=True))
