@@ -73,6 +73,7 @@ MORE = [
     "far-lines | shallow:D=10,m=60,activation=softplus,outer=free",
     "sphere-lm | trained:widths=10,steps=1000",
     "sphere-lm | file",
+    "student | shallow:D=10,m=5,N=650",
 ]
 CELLS = FEW + MORE
 SEEDS, WORKERS = 2, 2
