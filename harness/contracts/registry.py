@@ -46,6 +46,7 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "kernel": "paramid.methods.kernel:KernelRidge",
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
         "student": "paramid.methods.student:Student",
+        "expand-cluster": "paramid.methods.expand_cluster:ExpandCluster",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
         "threshold-correlation": "paramid.methods.threshold_correlation:ThresholdCorrelation",

@@ -21,7 +21,6 @@ from paramid.methods.students import stacked
 from paramid.methods.students.stacked import Shape
 
 BATCH = 512
-SINGLE = torch.float32  # as the release trains
 PATIENCE, COOLDOWN, FALL, LOWEST = 100, 200, 1 / math.sqrt(10), 1e-7
 
 
@@ -56,11 +55,9 @@ def train(
     epochs: int,
     bypass: Tensor | None = None,
 ) -> Tensor:
-    """θ after training in single precision; a `bypass` B (inputs + 1, outputs) of (1) is trained in place."""
-    schedule, trained = Rate(rate), [theta.to(SINGLE, copy=True)]
-    if bypass is not None:
-        trained.append(bypass.to(SINGLE, copy=True))
-    moments, x, y = Adam(trained), x.to(SINGLE), y.to(SINGLE)
+    """θ after training; a `bypass` B (inputs + 1, outputs) of (1) is trained in place."""
+    schedule, trained = Rate(rate), [theta.clone()] if bypass is None else [theta.clone(), bypass]
+    moments = Adam(trained)
     for _ in range(epochs):
         total = 0.0
         for inputs, targets in batches(x, y, run):
@@ -70,9 +67,7 @@ def train(
             total += float(loss.sum()) * len(inputs)
         if not schedule.heard(total / len(x)):
             break
-    if bypass is not None:
-        bypass.copy_(trained[1])
-    return trained[0].to(theta.dtype)
+    return trained[0]
 
 
 def step(shape: Shape, trained: list[Tensor], x: Tensor, y: Tensor) -> tuple[Tensor, list[Tensor]]:
