@@ -11,6 +11,7 @@ from benchmarks.reproduce import (
     hierarchy,
     high_threshold,
     pages,
+    passive,
     pyramid,
     quadratic,
     relu,
@@ -18,7 +19,7 @@ from benchmarks.reproduce import (
     trained,
 )
 
-PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu, trained)
+PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu, trained, passive)
 PAGES = {paper.PAGE.name: paper.PAGE for paper in PAPERS}
 DOCS = Path(__file__).parents[2] / "docs"
 
