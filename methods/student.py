@@ -4,7 +4,7 @@
     2. all samples at once: a first descent into a basin                         (first_descent)
     3. from there second-order steps to the rounding of the values               (marquardt, quasi_newton)
     4. of wider students, whatever occurs twice or sends nothing on is merged    (copies)
-    5. what is told is pinned, all samples fitted, and those held back must be explained   (acceptance)
+    5. what is told is pinned, all samples are fitted, those held back explained (acceptance)
 
     (1)  J = 1/N Σ_i ‖f̂(x_i) - f(x_i)‖² over θ,   ended at J ≤ 2e-32 of the mean square of the values,
 
@@ -17,8 +17,8 @@ first, (1), the limit 1000 for |θ|²/2P, independent restarts of which the leas
 phase: the gradient flow by an implicit Runge-Kutta rule of order 5.
 
 Changes: Levenberg-Marquardt takes the place of Newton and BFGS (`optimizer=bfgs` and `lbfgs` are theirs) and some steps
-of Adam that of the flow, a hundred times quicker; a student beyond the limit ends instead of being pushed back; outer
-weights and output biases that are told are not trained (`told=false` trains them); 20 samples a parameter at most in 2
+of Adam that of the flow, some twenty times quicker; a student beyond the limit ends instead of being pushed back; outer
+weights and output biases that are told are not trained (`told=false` trains them); 10 samples a parameter at most in 2
 and 3; 4 and 5.
 
 References: Brea, Martinelli, Şimşek & Gerstner, MLPGradientFlow: going with the flow of multilayer perceptrons (and
@@ -42,8 +42,8 @@ from paramid.words.options import among, at_least, positive
 
 CHOICES = {"descent": ("adam", "flow", "none"), "optimizer": ("lm", "lbfgs", "bfgs")}
 ROWS, NOISY_ROWS = 10, 1000  # samples a parameter, where any number is granted
-SEARCHED = 20  # samples a parameter that starts are trained on: the best is fitted to all
-TOGETHER, ENTRIES = 20, 2**24  # students side by side, and entries of their normal equations
+SEARCHED = 10  # samples a parameter that starts are trained on: the best is fitted to all
+TOGETHER, WORK = 20, 2**32  # students side by side, and products of a step of all of them
 
 
 @dataclass(frozen=True)
@@ -90,7 +90,7 @@ class Student:
         """Stages 1 to 5, for so many students at a time."""
         spec, shape = oracle.spec, self.shape(oracle.spec)
         pairs = acceptance.drawn(oracle, self.wanted(spec))
-        together = max(1, min(TOGETHER, ENTRIES // shape.parameters**2))
+        together = max(1, min(TOGETHER, WORK // (SEARCHED * shape.parameters**3)))
         least, why = torch.inf, ""
         for done in range(0, self.starts, together):
             ended = self.trained(shape, min(together, self.starts - done), pairs, spec, run)

@@ -66,6 +66,9 @@ def test_a_row_is_a_network_with_its_values_and_gradient(shape: Shape) -> None:
     theta, run = students(shape), Run.seeded(2)
     x, y = run.normal(20, shape.sizes[0]), run.normal(20, shape.sizes[-1])
     loss, slopes = stacked.gradient(shape, theta, x, y)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stacked, "ROWS", 50)  # several chunks
+        torch.testing.assert_close(stacked.gradient(shape, theta, x, y), (loss, slopes))
     for i, row in enumerate(theta):
         network = shape.network(row)
         assert torch.equal(stacked.rows(network), row)
@@ -118,6 +121,10 @@ def test_marquardt_ends_at_rounding_beside_the_teacher_and_not_on_other_values(n
     near = stacked.rows(truth)[None] + 0.02 * students(shape, 2)
     ended = marquardt.descend(shape, near, pairs.x, pairs.y, free=shape.free(ALL, near), steps=100)
     assert float(ended.loss.max()) < 1e-28
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(marquardt, "ENTRIES", 1)  # one after the other
+        alone = marquardt.descend(shape, near, pairs.x, pairs.y, free=shape.free(ALL, near), steps=100)
+    torch.testing.assert_close(alone.theta, ended.theta)
     other = pairs.y + 0.1 * Run.seeded(9).normal(300, 1)
     ended = marquardt.descend(shape, near, pairs.x, other, free=shape.free(ALL, near), steps=100)
     assert float(ended.loss.min()) > 1e-3

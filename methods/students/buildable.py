@@ -7,7 +7,7 @@ from paramid.methods.students.stacked import Shape
 from paramid.words import memory_limits
 from paramid.words.activations import ACTIVATIONS
 
-FEW = 2  # copies of one student's normal equations that there is room for, at least
+FEW = 4  # copies of one student's normal equations that there is room for, at least
 GUESSED = 8  # neurons a layer where nobody tells how many, for the number of samples
 
 

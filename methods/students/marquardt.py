@@ -23,6 +23,7 @@ EASED, RAISED = 1 / 5, 4.0
 ROUNDING = 2e-32  # of the mean square of the values
 IDLE, GAIN = 20, 1e-3  # steps in a row that gain less than a share of the loss
 RUNAWAY = 1e3  # m
+ENTRIES = 2**24  # of normal equations side by side
 RIDGE = 1e-12  # of the largest entry of diag JᵀJ: rows that nothing is seen of stay
 
 
@@ -36,7 +37,14 @@ class Ended:
 
 
 def descend(shape: Shape, theta: Tensor, x: Tensor, y: Tensor, *, free: Tensor, steps: int) -> Ended:
-    """The ends of (1) from θ, after so many steps each at most."""
+    """The ends of (1) from θ, after so many steps each at most, for as many students at once as memory is for."""
+    together = max(1, ENTRIES // shape.parameters**2)
+    parts = [side_by_side(shape, part, x, y, free, steps) for part in theta.split(together)]
+    return Ended(torch.cat([p.theta for p in parts]), torch.cat([p.loss for p in parts]), sum(p.steps for p in parts))
+
+
+def side_by_side(shape: Shape, theta: Tensor, x: Tensor, y: Tensor, free: Tensor, steps: int) -> Ended:
+    """The same for all students at once."""
     theta, loss = theta.clone(), stacked.losses(shape, theta, x, y)
     floor = ROUNDING * float(y.square().sum(1).mean())
     damping, idle = torch.full_like(loss, FIRST), torch.zeros_like(loss)

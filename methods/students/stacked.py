@@ -87,10 +87,18 @@ def losses(shape: Shape, theta: Tensor, x: Tensor, y: Tensor) -> Tensor:
 
 
 def gradient(shape: Shape, theta: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
-    """J and ∂J/∂θ of (1): (students,) and (students, parameters)."""
+    """J and ∂J/∂θ of (1), in chunks: (students,) and (students, parameters)."""
+    size = max(1, ROWS // (len(theta) * max(shape.sizes)))
+    parts = [sums(shape, theta, a, b) for a, b in zip(x.split(size), y.split(size), strict=True)]
+    loss, slopes = parts[0] if len(parts) == 1 else [torch.stack(part).sum(0) for part in zip(*parts, strict=True)]
+    return loss / len(x), slopes * (2 / len(x))
+
+
+def sums(shape: Shape, theta: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor, Tensor]:
+    """The sums in (1), of squares and of slopes."""
     layers, fed, z = forward(shape, theta, x)
     residual = fed.pop() - y
-    delta = 2 / len(x) * residual * activation(shape.activations[-1])(z[-1], 1)
+    delta = residual * activation(shape.activations[-1])(z[-1], 1)
     slopes = torch.empty_like(theta)
     for at in reversed(range(len(z))):
         slope = shape.layers(slopes)[at]
@@ -99,7 +107,7 @@ def gradient(shape: Shape, theta: Tensor, x: Tensor, y: Tensor) -> tuple[Tensor,
         if at:
             back = delta @ layers[at][:, :-1].transpose(1, 2)
             delta = back * activation(shape.activations[at - 1])(z[at - 1], 1)
-    return residual.square().sum((1, 2)) / len(x), slopes
+    return residual.square().sum((1, 2)), slopes
 
 
 def normal_equations(shape: Shape, theta: Tensor, x: Tensor, y: Tensor, free: Tensor) -> tuple[Tensor, Tensor]:
