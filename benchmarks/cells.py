@@ -73,6 +73,8 @@ MORE = [
     "far-lines | shallow:D=10,m=60,activation=softplus,outer=free",
     "sphere-lm | trained:widths=10,steps=1000",
     "sphere-lm | file",
+    "student | shallow:D=10,m=5,N=650",
+    "expand-cluster:rho=2.0,training=lm,cut=gap | shallow:D=5,m=4,N=350,outer=free",
 ]
 CELLS = FEW + MORE
 SEEDS, WORKERS = 2, 2

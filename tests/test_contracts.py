@@ -19,6 +19,8 @@ from paramid.words import naming
 SMALL = {
     "entangled": "entangled:steps=200,epochs=1,N=640",
     "sgd": "sgd:N=200,steps=300",
+    "student": "student:starts=5,N=300",
+    "expand-cluster": "expand-cluster:epochs=30,again=20,N=300",
     "hermite-fused": "hermite-fused:rounds=1,N=5000",
     "cp-als": "cp-als:starts=1,iterations=50",
     "threshold-plane": "threshold-plane:starts=1,steps=20,gaussians=500",

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce import biased_relu, high_threshold, limits, pages, pyramid, shallow, trained
+from benchmarks.reproduce import biased_relu, high_threshold, limits, pages, passive, pyramid, shallow, trained
 from benchmarks.reproduce.__main__ import PAGES
 from paramid import Status
 from paramid.records.record import Record, Stage
@@ -159,3 +159,29 @@ def test_errors_stand_beside_their_bounds_and_rows_beside_digits() -> None:
     assert "| inf |" not in text
     lost = [replace(r, metrics={}) for r in records]
     assert "| inf | inf | inf |" in "\n".join(pages.lines(limits.PAGE, {"precision": lost}))
+
+
+def learnt(cell: Cell, enough: float) -> Record:
+    """Identified where there are so many samples a parameter, else given up."""
+    record = replace(made(cell, 1e-14), metrics={"recovered": 0.5, "excess": 3.0, "weight_error": 0.03})
+    if passive.rows(record) / passive.parameters(record) >= enough:
+        return replace(record, metrics=made(cell, 1e-14).metrics | {"recovered": 1.0, "excess": 0.0})
+    return replace(record, status=Status.GAVE_UP, metrics=record.metrics | {"identified": 0.0})
+
+
+def test_the_least_samples_a_parameter_are_told() -> None:
+    records = [learnt(c, 2.0) for c in suites.suite("passive").cells()]
+    text = "\n".join(pages.lines(passive.PAGE, {"passive": records}))
+    assert "0 of 591 runs ended with a wrong network" in text
+    assert "| tanh | 2 | 10 | student | 2 | 0/3 | 0/3 | 3/3 | 3/3 |" in text
+    assert "| softplus | 4 | 29 | student | 2 | 0/2 | 0/2 | 2/2 |" in text
+    assert "- `student`: 2 to 2, in 6 of 6 rows" in text
+    assert "| relu | student | 4 of 4; 4 of 4 | 0; 0 |" in text
+
+
+def test_what_was_never_identified_has_no_least() -> None:
+    records = [learnt(c, 1e9) for c in suites.suite("passive").cells()]
+    text = "\n".join(pages.lines(passive.PAGE, {"passive": records}))
+    assert "- `student`: none, in 0 of 6 rows" in text
+    assert "| relu | student | 2 of 4; 2 of 4 | 3; 3 |" in text
+    assert passive.angle(records[-1]) == pytest.approx(1.0)

@@ -12,6 +12,7 @@ from benchmarks.reproduce import (
     high_threshold,
     limits,
     pages,
+    passive,
     pyramid,
     quadratic,
     relu,
@@ -19,7 +20,7 @@ from benchmarks.reproduce import (
     trained,
 )
 
-PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu, trained, limits)
+PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu, trained, limits, passive)
 PAGES = {paper.PAGE.name: paper.PAGE for paper in PAPERS}
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -45,6 +45,8 @@ BUILT_IN: Mapping[str, Mapping[str, str]] = {
         "densenet-layerwise": "paramid.methods.densenet_layerwise:DenseNetLayerwise",
         "kernel": "paramid.methods.kernel:KernelRidge",
         "sgd": "paramid.methods.sgd:StochasticGradientDescent",
+        "student": "paramid.methods.student:Student",
+        "expand-cluster": "paramid.methods.expand_cluster:ExpandCluster",
         "spectral-norm": "paramid.methods.spectral_norm:SpectralNormAscent",
         "spm": "paramid.methods.spm:SubspacePowerMethod",
         "threshold-correlation": "paramid.methods.threshold_correlation:ThresholdCorrelation",
