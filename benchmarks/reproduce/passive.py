@@ -169,9 +169,9 @@ hardly more samples than P can be enough; from fewer, every start fits them and 
 run at its order 1, which takes no more neurons than inputs.
 
 Students trained as published, `expand-cluster:width=4`, keep some loss, and what they share is known to that: more
-clusters than neurons, or fewer, are counted, and all three cases are given up. With students at rounding the neurons they
-share agree to rounding too, and the tree says by itself how many there are. The published training takes minutes, and
-is run for one seed and 500 samples, of which 450 are one batch; the others have 2000."""
+clusters than neurons are counted, or fewer, and all three cases are given up. With students at rounding the neurons
+they share agree to rounding too, and the tree says by itself how many there are. The published training takes minutes,
+and is run for one seed and 500 samples, of which 450 are one batch; the others have 2000."""
 
 PAGE = Page(
     name="passive",
