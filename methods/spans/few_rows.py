@@ -19,13 +19,14 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
-from paramid import GiveUp, Network, Oracle, Run, Spec
+from paramid import Activation, GiveUp, Network, Oracle, Run, Spec
 from paramid.methods.refinement import extension, joint_refinement, neuron_repair
 from paramid.methods.refinement.matched_differences import Data
 from paramid.methods.refinement.matched_differences import look as look_at_gradients
 from paramid.methods.spans import bootstrap, lattice_plans, simplex_lattices
 from paramid.methods.spans.activation_derivatives import width
 from paramid.methods.spans.bootstrap import Found, Search, Seen
+from paramid.methods.spans.lattice_plans import Plan
 from paramid.words.activations import activation
 
 STEPS = {4: 2.2e-3, 6: 5.7e-3, 7: 8.7e-3}  # h over √D for each n, in widths
@@ -33,7 +34,7 @@ SCALES = {4: 0.5, 6: 0.5, 7: 0.25}  # of base points
 SPREAD = 2.5
 CHECKED, MISSED = 40, 1e-10  # fresh values, and what they may be off by, relatively
 ROUNDS, PASSES, STEPS_AT_ONCE, PRODUCTS = 4, 12, 18, 600
-MISSING, SHARE = 3, 0.01  # neurons that gradients find, and in proportion
+MISSING = 3  # neurons that gradients find, or half as many as there are inputs
 SHARPER, IDLE = 0.7, 3  # what a pass should leave of the last, passes that may do worse
 READY = 0.01  # of the gradients may be left for Gauss-Newton
 
@@ -67,9 +68,8 @@ def found(oracle: Oracle, run: Run, *, h: float | None, batch: int, steps: int) 
     inside = Inside(oracle, frame)
     lattice = simplex_lattices.simplex(plan.d, plan.n, plan.s, run.device)
     bases = SCALES[plan.n] * unit * run.normal(plan.bases, plan.d)
-    seen = bootstrap.look(
-        inside, bases, lattice, h=h or STEPS[plan.n] * unit * math.sqrt(inputs), both_sides=plan.both_sides
-    )
+    step = h or step_of(plan, activation(spec.activation), inputs, m)
+    seen = bootstrap.look(inside, bases, lattice, h=step, both_sides=plan.both_sides)
     how = Search(m, spec.activation, plan.d == inputs, reach(spec), batch, steps, 2 * batch)
     network = refined(inside, seen, how, run)
     if plan.d < inputs:
@@ -77,9 +77,15 @@ def found(oracle: Oracle, run: Run, *, h: float | None, batch: int, steps: int) 
     yield checked(oracle, network, run)
 
 
+def step_of(plan: Plan, g: Activation, inputs: int, m: int) -> float:
+    """The h of lattices, longer where values round more: those of m neurons deviate by √m from m g(0)."""
+    rounding = 1 + 2 * math.sqrt(m) * abs(float(g(torch.zeros(1, dtype=torch.float64, device="cpu"))))
+    return STEPS[plan.n] * width(g) * math.sqrt(inputs) * rounding ** (1 / (plan.n + 1))
+
+
 def reach(spec: Spec) -> float:
     """How far shifts are looked for."""
-    return max(0.2, (2 if spec.shift_law == "uniform" else 4) * spec.shift)
+    return max(0.2, (1.2 if spec.shift_law == "uniform" else 4) * spec.shift)
 
 
 def refined(inside: Inside, seen: Seen, how: Search, run: Run) -> Network:
@@ -130,7 +136,7 @@ def wrong_way(data: Data, found: Found, how: Search) -> Tensor:
 def repaired(data: Data, network: Network, how: Search, run: Run) -> Network:
     """Stage 3: with what is missing, unless it is too much, and what points the wrong way found anew."""
     missing = how.m - network.widths[0]
-    if 0 < missing <= max(MISSING, SHARE * how.m):
+    if 0 < missing <= max(MISSING, data.x.shape[1] // 2):
         network = neuron_repair.completed(data, network, missing, how.pinned, run)
     return neuron_repair.replaced(data, network, how.pinned, run)
 

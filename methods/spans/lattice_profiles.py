@@ -22,7 +22,7 @@ from paramid.methods.spans.symmetric_tensors import powers
 
 NORMS, SHIFTS = (0.12, 1.0, 30), 61  # the grid
 SPACING = 0.005  # widths between the places of a table
-FAINTEST, BEYOND = 0.06, 1.2  # norms and, over what the grid reaches, shifts: what is further off is no neuron
+FAINTEST, BEYOND = 0.06, 1.2  # norms, shifts beside what the grid reaches: what is further off is no neuron
 STEPS = 12
 RIDGE = 1e-12
 
@@ -116,7 +116,8 @@ def polished(curves: Curves, start: Fit, pinned: bool, reach: float) -> Fit:
         slide = ((a * right_shift - c * right_norm) / whole).clamp(-0.2, 0.2)
         new = Fit(fit.norm + move, fit.shift + slide, fit.cost)
         new = new._replace(cost=residuals(curves, new, scale)[0].square().sum((0, 1)))
-        near = (new.norm * start.norm.sign() > FAINTEST) & (new.shift.abs() < BEYOND * reach)
+        norm = new.norm * start.norm.sign()
+        near = (norm > FAINTEST) & (norm < BEYOND) & (new.shift.abs() < BEYOND * reach)
         better = near & (new.cost < fit.cost)
         fit = new.where(better, fit)
         damping = torch.where(better, damping / 5, damping * 5).clamp(1e-9, 1e9)
