@@ -34,6 +34,7 @@ def claims(method: SphereLM, oracle: CountingOracle) -> list[Claim]:
         ("shallow:D=6,m=45", 6),
         ("shallow:D=5,m=55", 14),
         ("shallow:D=6,m=30,activation=erf", 7),
+        ("shallow:D=8,m=60,activation=logistic", 9),
     ],
 )
 def test_beyond_matrices_every_parameter_is_found(name: str, most: float) -> None:
@@ -79,6 +80,13 @@ def test_fresh_values_are_the_last_word() -> None:
         few_rows.checked(oracle, off, Run.seeded(0))
 
 
-def test_the_same_seed_says_the_same() -> None:
-    one, two = (claims(SphereLM(), oracle_for(SphereLM(), "shallow:D=4,m=9"))[-1] for _ in range(2))
+def test_the_same_seed_says_the_same_and_nothing_falls_on_the_default_device() -> None:
+    method = SphereLM(route="few-rows")
+    one = claims(method, oracle_for(method, "shallow:D=8,m=9"))[-1]
+    oracle = oracle_for(method, "shallow:D=8,m=9")
+    torch.set_default_device("meta")
+    try:
+        two = claims(method, oracle)[-1]
+    finally:
+        torch.set_default_device(None)
     assert all(torch.equal(a, b) for a, b in zip(one.arrays().values(), two.arrays().values(), strict=True))

@@ -20,6 +20,7 @@ from paramid.tasks.shallow import Shallow
         (10, 195, Plan(3, 6, 10, 1)),
         (10, 550, Plan(4, 7, 10, 3)),
         (10, 705, Plan(4, 7, 10, 4)),
+        (50, 10, Plan(2, 4, 9, 1)),
         (1, 1, Plan(4, 7, 1, 1)),
     ],
 )

@@ -100,12 +100,12 @@ class System:
         """(2), with (5), on a block of rows, whose sum over all blocks is 0 where (3) holds."""
         (x, slope, bend, third), (w, _, a) = block, self.parts
         along, b = r.T @ slope, bend * (r @ (a * w))
+        across = along
         if self.step:
-            bent = self.step / 2 * (r.T @ bend)
+            bent = self.step / 2 * (r.T @ bend) * w
             b = b + self.step / 2 * third * (r @ (a * w * w))
-            along = along + bent * w  # counts once for the change of α
-            return torch.cat([a * (along + bent * w) + x.T @ b, b.sum(0)[None], (along * w).sum(0)[None]])
-        return torch.cat([a * along + x.T @ b, b.sum(0)[None], (along * w).sum(0)[None]])
+            along, across = along + bent, along + 2 * bent
+        return torch.cat([a * across + x.T @ b, b.sum(0)[None], (along * w).sum(0)[None]])
 
     def normal(self, p: Tensor) -> Tensor:
         """JᵀJ p."""

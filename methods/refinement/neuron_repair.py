@@ -181,7 +181,7 @@ def best(data: Data, left: Tensor, count: int, pinned: bool, run: Run, name: str
     norms = [1.0] if pinned else [(i + 1) / NORMS for i in range(NORMS)]
     chosen, most = None, -torch.inf
     for norm in norms:
-        for t in torch.linspace(-1, 1, SHIFTS).tolist():
+        for t in ((2 * i - SHIFTS + 1) / (SHIFTS - 1) for i in range(SHIFTS)):
             p = norm * g(norm * x @ u.T + t, 1)
             gain = 2 * (p * (left @ u.T)).sum(0) - p.square().sum(0)
             if float(gain.max()) > most:

@@ -4,7 +4,8 @@ Rank-ones of order s in d inputs are the only ones of the span of m of them up t
 
     (1)  m ≤ C(d+s-1, s) - d,   D(D-1)/2 where s = 2 and d = D.
 
-In fewer inputs than there are, and close to (1), more room is needed; then a way costs
+In fewer inputs than there are, and close to (1), more room is needed; in far fewer inputs some neurons would hardly be
+seen. A way costs
 
     (2)  b C(d+n, n) + α m (d+1) + β m (D-d)   values,
 
@@ -24,6 +25,7 @@ from paramid.methods.spans.activation_derivatives import width
 from paramid.methods.spans.symmetric_tensors import dimensions
 from paramid.words.activations import activation
 
+SEEN = 6  # inputs for each of those that are taken, at most
 ROOM = 1.2  # of m: the bound in fewer inputs than there are
 CLOSE = 0.93  # of the bound in all inputs: beyond, the next order is taken
 ORDERS = {2: 4, 3: 6, 4: 7}  # s: n
@@ -94,7 +96,7 @@ def ways(inputs: int, m: int) -> Iterator[Plan]:
     """What tells m neurons apart; up to the very bound only in the highest order that fits."""
     found, last = [], None
     for s, n in ORDERS.items():
-        for d in range(1, inputs + 1):
+        for d in range(math.ceil(inputs / SEEN), inputs + 1):
             bases = 1 if n == 2 * s else math.ceil(SPARE * m / math.comb(d + n - s, n - s))
             plan = Plan(s, n, d, bases)
             if plan.fits and m <= plan.bound:
