@@ -127,3 +127,13 @@ def test_the_table_of_relu_networks_is_that_of_its_page() -> None:
     page = (ROOT / "docs" / "relu.md").read_text().splitlines()
     assert len(rows) > 5
     assert not [row for row in rows if row not in page], "stale: paste the rows of docs/relu.md"
+
+
+def test_what_is_said_of_trained_networks_is_what_their_page_says() -> None:
+    page = (ROOT / "docs" / "trained.md").read_text()
+    rows = re.findall(r"^\| (?:data \||\w+ \| [\d-]+ \|).*$", README, flags=re.MULTILINE)
+    assert len(rows) > 5
+    assert not [row for row in rows if row not in page.splitlines()], "stale: paste the rows of docs/trained.md"
+    told = re.findall(r"\d+ of \d+ (?:networks|runs)", README)
+    assert len(told) == 2
+    assert not [words for words in told if words not in page]

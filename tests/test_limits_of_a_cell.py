@@ -102,7 +102,7 @@ def test_some_of_the_rows_tell_the_bound_of_all(samples: int, monkeypatch: pytes
         assert shown is not None
         for rows in Run.seeded(1).normal(9000, 5).split(1000):
             shown.add(3 * rows)
-        told.append(cells.bounds(teacher, family.spec, shown, samples, 0))
+        told.append(cells.bounds(teacher, teacher, family.spec, shown, samples, 0))
     for name in ("bound", "bound_placed"):
         assert told[0][name] == pytest.approx(told[1][name], rel=0.2)
     assert 0.8 < told[0]["bound"] / told[0]["bound_placed"] < 3  # 3 x is a good spread already
@@ -113,6 +113,7 @@ def test_some_of_the_rows_tell_the_bound_of_all(samples: int, monkeypatch: pytes
     [
         ("sphere-lm", "shallow:D=8,m=5,noise=1e-06"),
         ("sphere-lm", "shallow:D=8,m=5,precision=float32"),
+        ("far-lines", "trained:widths=6,steps=300,dtype=float32"),  # computes in float32, too
         ("far-lines", "shallow:D=6,m=4,outer=free,noise=1e-06"),
         ("peel", "pyramid:D=6,widths=4-3-2,noise=1e-06"),
         ("hermite-fused", "shallow:D=5,m=3,N=20000,noise=1e-3"),

@@ -85,7 +85,7 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
         kept = list(ours)
         rows = [r.queries for r in kept]
         met = sum(worst(r) <= float(target(r)) for r in kept)
-        yield f"- `{task}`: the error falls as rows^{slope(rows, map(worst, kept)):.2f} (noise allows −1/2); "
+        yield f"- `{task}`: the error falls as rows^{slope(rows, map(worst, kept)):.2f} (noise allows −1/2);"
         yield f"  the target is met in {met} of {len(kept)} runs."
 
 

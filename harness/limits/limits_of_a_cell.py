@@ -8,9 +8,9 @@ certain parameter (cramer_rao),
 
     (2)  at the rows that it was shown,   (3)  at as many Gaussian rows of the best spread.
 
-Rounding to float32 counts as noise of the size that it has over the law. Of many rows some are taken, chosen at random,
-and information grows with their number. Derivatives, exact coefficients and probabilities are no values under noise:
-beside them there is no bound.
+Rounding to float32, of values or inside the network, counts as noise of the size that it has over the law. Of many rows
+some are taken, chosen at random, and information grows with their number. Derivatives, exact coefficients and
+probabilities are no values under noise: beside them there is no bound.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from paramid.limits.information import free_of, starts, still, telling, triangle
 from paramid.limits.rows_asked import RowsAsked
 from paramid.words import random_streams
 from paramid.words.activations import activation
-from paramid.words.network import Network
+from paramid.words.network import Network, Teacher
 from paramid.words.spec import Spec
 
 RANKED = 500  # parameters up to which (1) is a rank; beyond, where neurons are no polynomials, they are counted
 RANK = 1e-11  # of the largest singular value
-INPUTS = 5000  # of the law for it
+INPUTS, LAW = 5000, 1000  # of the law for it, and for what float32 leaves
 LARGEST = 1500  # parameters of a bound
 WORK, MOST = 4e10, 2**22  # products of JᵀJ; doubles of rows that are kept
 
@@ -55,8 +55,10 @@ def asked(network: Network | None, spec: Spec, seed: int) -> RowsAsked | None:
     return RowsAsked(min(MOST // spec.inputs, int(WORK / starts(network)[-1] ** 2)), spec.inputs, seed)
 
 
-def bounds(network: Network, spec: Spec, shown: RowsAsked, samples: int, seed: int) -> dict[str, float]:
-    """(2) and (3), for the rows asked for and so many samples of the law."""
+def bounds(
+    network: Network, teacher: Teacher, spec: Spec, shown: RowsAsked, samples: int, seed: int
+) -> dict[str, float]:
+    """(2) and (3), for the rows asked for and so many samples of the law; the `teacher` computes as it is run."""
     count = shown.count + samples
     if not count:
         return {}
@@ -66,7 +68,7 @@ def bounds(network: Network, spec: Spec, shown: RowsAsked, samples: int, seed: i
         room = min(samples, max(1, math.ceil(most * samples / count)))
         rows = rows[: math.ceil(room * shown.count / samples)] if shown.count else rows
         rows = torch.cat([rows, of_the_law(spec, room, seed)])
-    sigma, least = deviation(network, spec), min(count, most)
+    sigma, least = deviation(network, teacher, spec), min(count, most)
     source = random_streams.generator(seed, "limits", "placed")
     placed = best_spread(network, free) * random_streams.normal(least, spec.inputs, source, rows.device, rows.dtype)
     return {
@@ -75,12 +77,12 @@ def bounds(network: Network, spec: Spec, shown: RowsAsked, samples: int, seed: i
     }
 
 
-def deviation(network: Network, spec: Spec) -> float:
-    """σ of a value: noise, and what rounding to float32 is over the law."""
+def deviation(network: Network, teacher: Teacher, spec: Spec) -> float:
+    """σ of a value: noise, and how far float32 is from the network over the law, in values or on the way to them."""
     if spec.precision != "float32":
         return spec.noise
-    y = network(of_the_law(spec, 1000, 0))
-    return math.hypot(spec.noise, float((y.float().to(y.dtype) - y).square().mean().sqrt()))
+    x = of_the_law(spec, LAW, 0)
+    return math.hypot(spec.noise, float((teacher(x).float().to(x.dtype) - network(x)).square().mean().sqrt()))
 
 
 def of_the_law(spec: Spec, rows: int, seed: int) -> Tensor:

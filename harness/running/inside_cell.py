@@ -248,7 +248,9 @@ class Execution:
         asked = self.shown_rows
         if asked is None or asked.count + usage.samples < sum(rows.values()):  # some of it was no value under noise
             return told
-        return told | limits_of_a_cell.bounds(self.network, self.task.spec, asked, usage.samples, self.seed)
+        return told | limits_of_a_cell.bounds(
+            self.network, self.teacher, self.task.spec, asked, usage.samples, self.seed
+        )
 
     def outputs(self, claim: Claim) -> Metrics:
         """The output errors of a callable claim on fresh inputs of the task's law."""
