@@ -50,7 +50,8 @@ def test_asked_for_it_takes_fewer_values_where_matrices_would_do(name: str) -> N
     spent = []
     for method in (SphereLM(), SphereLM(route="few-rows")):
         oracle = oracle_for(method, name)
-        assert task(name).judge(claims(method, oracle)[-1], task(name).draw(0))["error"] < 1e-10
+        last = claims(method, oracle)[-1]
+        assert task(name).judge(last, task(name).draw(0))["error"] < min(1e-10, 2 * last.stats["error_bound"])
         spent.append(oracle.usage.queries)
     assert spent[1] < spent[0]
 

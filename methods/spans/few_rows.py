@@ -33,6 +33,7 @@ STEPS = {4: 2.2e-3, 6: 5.7e-3, 7: 8.7e-3}  # h over √D for each n, in widths
 SCALES = {4: 0.5, 6: 0.5, 7: 0.25}  # of base points
 SPREAD = 2.5
 CHECKED, MISSED = 40, 1e-10  # fresh values, and what they may be off by, relatively
+UNSURE = 10.0  # times what norms are off by: the error of a weight, at most
 ROUNDS, PASSES, STEPS_AT_ONCE, PRODUCTS = 4, 12, 18, 600
 MISSING = 3  # neurons that gradients find, or half as many as there are inputs
 SHARPER, IDLE = 0.7, 3  # what a pass should leave of the last, passes that may do worse
@@ -147,7 +148,9 @@ def normalised(network: Network) -> Network:
     off = float((w.norm(dim=0) - 1).abs().max())
     if not off < 1e-6:
         raise GiveUp(f"norms are off by {off:.1e}")
-    return network.with_layers((w / w.norm(dim=0), network.weights[1]), network.biases)
+    found = network.with_layers((w / w.norm(dim=0), network.weights[1]), network.biases)
+    bound = network.stats.get("error_bound", 0.0) + UNSURE * off
+    return replace(found, stats={**network.stats, "error_bound": bound})
 
 
 def checked(oracle: Oracle, network: Network, run: Run) -> Network:
