@@ -153,7 +153,7 @@ def test_bad_options_are_one_line(options: dict[str, object], said: str) -> None
 
 
 def test_a_method_that_declines_says_why() -> None:
-    found = paramid.identify(Watched(), inputs=6, neurons=16, method="sphere-lm")
+    found = paramid.identify(Watched(), inputs=6, neurons=121, method="sphere-lm")
     assert found.status is paramid.Status.DECLINED
     assert "exceed" in found.reason
 

@@ -27,7 +27,7 @@ COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 
 LONG = "pyramid:D=20,widths=12-8-4,activation=softplus,outer=free,precision=float32"
 FITTING = [
-    ("shallow:D=5,m=2", 200, list(text_tables.COLUMNS)),
+    ("shallow:D=5,m=2", 200, [c for c in text_tables.COLUMNS if c not in text_tables.SHOWN]),  # no record has limits
     ("shallow:D=5,m=2", 65, list(text_tables.IMPORTANCE[:6])),
     (LONG, 75, list(text_tables.IMPORTANCE[:5])),
     (LONG, 45, list(text_tables.IMPORTANCE[:4])),
