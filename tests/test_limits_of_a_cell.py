@@ -10,6 +10,7 @@ import torch
 import paramid
 from paramid import Network, Run, limits
 from paramid.judging.metrics import LIMITS
+from paramid.limits import information
 from paramid.limits import limits_of_a_cell as cells
 from paramid.limits.rows_asked import RowsAsked
 from paramid.records.quantities import beyond_its_limit
@@ -59,6 +60,30 @@ def test_many_are_counted_as_they_would_be_ranked(monkeypatch: pytest.MonkeyPatc
     assert counted(name) == 540
     monkeypatch.setattr(cells, "RANKED", 30)
     assert counted("shallow:D=4,m=6,activation=square") is None
+
+
+@pytest.mark.parametrize("free", [(), ("norms",), ("outer", "output_bias"), ("norms", "outer", "output_bias")], ids=str)
+@pytest.mark.parametrize("name", ["tanh", "relu"])
+def test_what_is_held_is_counted_without_its_columns(name: str, free: tuple[str, ...]) -> None:
+    run = Run.seeded(0)
+    weights = (run.normal(4, 5), run.normal(5, 3), run.normal(3, 2))
+    network = Network(weights, tuple(run.normal(1, n)[0] for n in (5, 3, 2)), (name, "tanh", "identity"))
+    assert information.held(network, free) == information.still(network, free).shape[1]
+
+
+def test_a_wide_network_is_counted_in_little_memory() -> None:
+    family = paramid.task("shallow:D=100,m=4000")
+    assert cells.parameters(family.draw(0), family.spec) == 400_000  # C alone would be 26 GB
+
+
+def test_where_the_jacobian_overflows_nothing_is_told() -> None:
+    family = paramid.task("shallow:D=4,m=3,outer=free,noise=1e-3")
+    teacher = family.draw(0)
+    huge = teacher.with_layers([teacher.weights[0], 1e308 * teacher.weights[1]], teacher.biases)
+    assert cells.parameters(huge, family.spec) is None
+    shown = RowsAsked(1000, 4, 0)
+    shown.add(Run.seeded(0).normal(200, 4))
+    assert not any(math.isnan(v) for v in cells.bounds(huge, huge, family.spec, shown, 0, 0).values())
 
 
 def test_of_a_linear_model_the_bound_is_the_textbooks() -> None:

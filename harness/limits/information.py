@@ -123,6 +123,17 @@ def still(network: Network, free: Collection[str] = ALL) -> Tensor:
     return torch.cat(found, 1) if found else network.weights[0].new_zeros(ends[-1], 0)
 
 
+def held(network: Network, free: Collection[str] = ALL) -> int:
+    """How many columns C has, without making it: of wide networks it does not fit in memory."""
+    pinned = [
+        w.shape[1]
+        for w, name in zip(network.weights, network.activations[:-1], strict=False)
+        if "norms" not in free or activation(name).degree is not None
+    ]
+    outer, output_bias = network.weights[-1].numel(), network.biases[-1].numel()
+    return sum(pinned) + ("outer" not in free) * outer + ("output_bias" not in free) * output_bias
+
+
 def moving(normal: Tensor, fixed: Tensor) -> tuple[Tensor, float]:
     """Q JᵀJ Q + s CCᵀ and s, of the size of JᵀJ: where it has an inverse it is that on what is free, and 1/s on C."""
     scale = float(normal.diagonal().mean())

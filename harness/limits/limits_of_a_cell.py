@@ -21,7 +21,7 @@ import torch
 from torch import Tensor
 
 from paramid.limits.cramer_rao import best_spread, bound
-from paramid.limits.information import free_of, starts, still, telling, triangle
+from paramid.limits.information import free_of, held, starts, still, telling, triangle
 from paramid.limits.rows_asked import RowsAsked
 from paramid.words import random_streams
 from paramid.words.activations import activation
@@ -36,14 +36,16 @@ WORK, MOST = 4e10, 2**22  # products of JᵀJ; doubles of rows that are kept
 
 
 def parameters(network: Network, spec: Spec) -> int | None:
-    """P of (1); None where there are too many to rank and none to count."""
-    fixed = still(network, free_of(spec))
-    if len(fixed) > RANKED:
+    """P of (1); None where there are too many to rank and none to count, or where the Jacobian overflows."""
+    free, every = free_of(spec), starts(network)[-1]
+    if every > RANKED:
         polynomial = any((activation(name).degree or 1) > 1 for name in network.activations[:-1])
-        return None if polynomial else len(fixed) - fixed.shape[1]
-    x = of_the_law(spec, INPUTS, 0)
+        return None if polynomial else every - held(network, free)
+    fixed, x = still(network, free), of_the_law(spec, INPUTS, 0)
     factor = triangle(network, x[telling(network, x)], fixed)
     length = factor.norm(dim=0)
+    if not bool(torch.isfinite(length).all()):
+        return None
     sizes = torch.linalg.svdvals(factor[:, length > 0] / length[length > 0])
     return int((sizes > RANK * sizes[0]).sum()) - fixed.shape[1] if len(sizes) else 0
 
@@ -64,17 +66,18 @@ def bounds(
         return {}
     free, rows = free_of(spec), shown.rows()
     most = int(WORK / starts(network)[-1] ** 2)
-    if samples:
-        room = min(samples, max(1, math.ceil(most * samples / count)))
-        rows = rows[: math.ceil(room * shown.count / samples)] if shown.count else rows
-        rows = torch.cat([rows, of_the_law(spec, room, seed)])
-    sigma, least = deviation(network, teacher, spec), min(count, most)
     source = random_streams.generator(seed, "limits", "placed")
+    if samples:  # each as likely to be taken as a row that was asked for
+        share = min(1.0, most / count, len(rows) / shown.count if shown.count else 1.0)
+        some = torch.randperm(len(rows), generator=source, device="cpu")[: math.ceil(share * shown.count)]
+        rows = torch.cat([rows[some], of_the_law(spec, math.ceil(share * samples), seed)])
+    sigma, least = deviation(network, teacher, spec), min(count, most)
     placed = best_spread(network, free) * random_streams.normal(least, spec.inputs, source, rows.device, rows.dtype)
-    return {
+    told = {
         "bound": bound(network, rows, sigma * math.sqrt(len(rows) / count), free),
         "bound_placed": bound(network, placed, sigma * math.sqrt(least / count), free),
     }
+    return {name: value for name, value in told.items() if not math.isnan(value)}
 
 
 def deviation(network: Network, teacher: Teacher, spec: Spec) -> float:
