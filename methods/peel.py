@@ -133,6 +133,8 @@ class Peel:
             if best.rms < max(STARTED * float(y.square().mean().sqrt()), NOISY * noise):
                 return best.network
             why = f"no order of the layers above explains the values: {best.rms:.1e} is left"
+        if best is not None and noise:  # what is wrong with the first layer may be more than is told here
+            return best.network
         raise GiveUp(why)
 
     def starts(

@@ -401,6 +401,14 @@ def test_fresh_values_are_asked_before_a_network_is_claimed(off: float) -> None:
         values.settled(f, truth, spec_of(truth), pairs, run)
 
 
+def test_fresh_values_are_the_last_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(values, "MORE", 0)
+    truth, run = planted("tanh"), Run.seeded(1)
+    pairs = values.Pairs.of(truth, run.normal(300, 6), 0.0, uneven=False)
+    with pytest.raises(GiveUp, match="fresh values leave"):
+        values.settled(truth, truth, spec_of(truth), replace(pairs, check=pairs.check + 1e-6), run)
+
+
 def test_points_that_say_too_little_are_joined_by_some_that_say_more() -> None:
     run, asked = Run.seeded(0), []
     shifts = run.normal(1, 10)[0], run.normal(1, 9)[0]

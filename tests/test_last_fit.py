@@ -59,6 +59,14 @@ def test_methods_come_near_the_bound_of_as_many_well_placed_values(method: str, 
     assert median(found) < 4  # three over many seeds
 
 
+def test_a_rough_first_layer_is_put_right_with_those_above_it() -> None:
+    record = paramid.run(
+        "peel", "pyramid:D=8,widths=6-4-3,noise=0.0001", seed=68
+    )  # at first 26 times the noise is left
+    assert record.metrics["identified"] == 1
+    assert record.stats["residual"] < 3e-4
+
+
 @pytest.mark.parametrize("wanted", [3e-6, 3e-7])
 def test_a_wanted_precision_is_paid_for(wanted: float) -> None:
     kept = last_fit.Kept(oracle(NOISY))

@@ -28,7 +28,7 @@ METRICS: Mapping[str, str] = {
     "subspace_error_frobenius": "Frobenius norm of the difference of the projectors",
     "gram_error": "relative Frobenius distance of the Gram matrices",
     "parameters": "of the teacher: how many numbers its function is, by the rank of its Jacobian over the law",
-    "rows_per_parameter": "rows of the teacher for each of its parameters; with one output nobody can do with fewer than 1",
+    "rows_per_parameter": "rows of the teacher for each of its parameters; with one output at least 1 for anybody",
     "bound": "Cramér-Rao bound of the least certain parameter at the rows shown; the largest error is 2 to 3 times it",
     "bound_placed": "the same at as many rows where they say most: Gaussian ones of the best spread",
 }
