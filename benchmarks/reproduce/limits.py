@@ -1,6 +1,6 @@
-"""docs/limits.md: how far errors are from what the values say at best, and what more rows buy.
+"""docs/limits.md: how many values a parameter takes, how many neurons can be told, how exact errors are under noise.
 
-About twenty minutes on two cores.
+About forty minutes on two cores.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,7 +9,11 @@ from statistics import median
 
 from benchmarks.reproduce.pages import (
     ENDED,
+    ERROR,
+    EXACT,
     IDENTIFIED,
+    MEMORY,
+    QUERIES,
     SECONDS,
     Cell,
     Column,
@@ -17,9 +21,13 @@ from benchmarks.reproduce.pages import (
     Records,
     Section,
     by_task,
+    exact,
+    grid,
     middle,
+    option,
     slope,
 )
+from paramid.judging.obstacles import told_apart
 from paramid.records.record import Record
 from paramid.words.naming import Name
 
@@ -44,9 +52,19 @@ def multiple(record: Record, name: str) -> float:
     return worst(record) / bound if bound and record.metrics.get("identified") == 1 else float("inf")
 
 
+def rows(records: Records) -> Iterator[str]:
+    """Rows beside what the function determines."""
+    yield "*parameters* are those that the function determines: no method can do with fewer exact values."
+    yield ""
+    parameters = ("parameters", middle("parameters", ",.0f"))
+    each = ("rows a parameter", middle("rows_per_parameter", ",.1f"))
+    yield from by_task(records, parameters, IDENTIFIED, WORST, QUERIES, each, SECONDS, ENDED)
+
+
+WORST: Column = ("largest error", lambda mine: f"{median(map(worst, mine)):.1e}")
 COLUMNS: tuple[Column, ...] = (
     IDENTIFIED,
-    ("largest error", lambda mine: f"{median(map(worst, mine)):.1e}"),
+    WORST,
     ("over its bound", over("bound")),
     ("over that of as many well-placed rows", over("bound_placed")),
     ("rows a parameter", middle("rows_per_parameter", ",.0f")),
@@ -71,9 +89,47 @@ def noisy(records: Records) -> Iterator[str]:
     yield from by_task([r for r in records if target(r)], *COLUMNS)
 
 
+def rows_each(mine: Records) -> str:
+    """The median rows for each of the m(D+1) parameters."""
+    each = (r.queries / (option(r.task, "m") * (option(r.task, "D") + 1)) for r in mine)
+    return f"{median(each):.2f}"
+
+
+ROWS_EACH = ("rows over m(D+1)", rows_each)
+
+
+def few_rows(records: Records) -> Iterator[str]:
+    """Rows beside parameters, by either route."""
+    yield "Counted over m(D+1), the norms that are told among them."
+    yield ""
+    yield from by_task(records, EXACT, ERROR, QUERIES, ROWS_EACH, SECONDS, MEMORY, ENDED)
+
+
+def many_neurons(records: Records) -> Iterator[str]:
+    """Bounds of uniqueness beside the largest m that was solved."""
+    yield "Rank-ones of order s are the only ones in their span up to m = C(D+s-1, s) - D. Beside it, of the m that"
+    yield "were tried, the largest that was solved to rounding from every seed."
+    yield ""
+    yield from grid(("D", "order 2", "order 3", "order 4", "largest m solved"), map(list, bounds(records)))
+    yield ""
+    yield from by_task(records, EXACT, ERROR, QUERIES, ROWS_EACH, SECONDS, ENDED)
+
+
+def bounds(records: Records) -> Iterator[tuple[str, ...]]:
+    """A row for every D."""
+    tried: dict[int, dict[int, Records]] = {}
+    for r in records:
+        of_size = tried.setdefault(int(option(r.task, "D")), {})
+        of_size.setdefault(int(option(r.task, "m")), []).append(r)
+    for d, sizes in sorted(tried.items()):
+        solved = [m for m, mine in sizes.items() if all(map(exact, mine))]
+        told = (f"{told_apart(d, s):,}" for s in (2, 3, 4))
+        yield f"{d}", *told, f"{max(solved):,}" if solved else "-"
+
+
 def findings(made: Mapping[str, Records]) -> Iterator[str]:
     """Whether the bound is attained, and whether errors fall as the root of the rows."""
-    records = made["precision"]
+    records = made.get("precision", [])
     plain = [r for r in records if not target(r)]
     for method, ours in groupby(plain, key=lambda r: r.method):
         kept = list(ours)
@@ -95,6 +151,11 @@ PAGE = Page(
     sources="""A value is one equation, and under noise no estimate without bias is better than the Cramér-Rao bound
 ([metrics.md](metrics.md)). *largest error* is that of any parameter, of its largest 2 to 3 bounds are what chance
 leaves; medians over seeds, a network that was not found counts as infinitely wrong.""",
-    sections={"precision": Section("Under noise", noisy)},
+    sections={
+        "rows": Section("Rows a parameter", rows),
+        "few-rows": Section("Wide networks from few rows", few_rows),
+        "many-neurons": Section("Many more neurons than D(D-1)/2", many_neurons),
+        "precision": Section("Under noise", noisy),
+    },
     findings=findings,
 )

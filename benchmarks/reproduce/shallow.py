@@ -18,13 +18,11 @@ from benchmarks.reproduce.pages import (
     by_task,
     duration,
     exact,
-    grid,
     largest,
     middle,
     option,
     slope,
 )
-from paramid.judging.obstacles import told_apart
 from paramid.pictures.curves import curves
 from paramid.pictures.phase_map import phase_map
 from paramid.pictures.scaling import scaling
@@ -95,45 +93,6 @@ def scale(records: Records) -> Iterator[str]:
 def large(records: Records) -> Iterator[str]:
     """One network of 404 000 parameters."""
     yield from by_task(records, EXACT, ERROR, SECONDS, QUERIES, MEMORY, ENDED)
-
-
-def rows_each(mine: Records) -> str:
-    """The median rows for each of the m(D+1) parameters."""
-    each = (r.queries / (option(r.task, "m") * (option(r.task, "D") + 1)) for r in mine)
-    return f"{median(each):.2f}"
-
-
-ROWS_EACH = ("rows a parameter", rows_each)
-
-
-def few_rows(records: Records) -> Iterator[str]:
-    """Rows beside parameters, by either route."""
-    yield "A network has m(D+1) parameters, weights and shifts; no method can do with less than a row for each, but for"
-    yield "the norms that are told."
-    yield ""
-    yield from by_task(records, EXACT, ERROR, QUERIES, ROWS_EACH, SECONDS, ENDED)
-
-
-def many_neurons(records: Records) -> Iterator[str]:
-    """Bounds of uniqueness beside the largest m that was solved."""
-    yield "Rank-ones of order s are the only ones in their span up to m = C(D+s-1, s) - D. Beside it, of the m that"
-    yield "were tried, the largest that was solved to rounding from every seed."
-    yield ""
-    yield from grid(("D", "order 2", "order 3", "order 4", "largest m solved"), map(list, bounds(records)))
-    yield ""
-    yield from by_task(records, EXACT, ERROR, QUERIES, ROWS_EACH, SECONDS, ENDED)
-
-
-def bounds(records: Records) -> Iterator[tuple[str, ...]]:
-    """A row for every D."""
-    tried: dict[int, dict[int, Records]] = {}
-    for r in records:
-        of_size = tried.setdefault(int(option(r.task, "D")), {})
-        of_size.setdefault(int(option(r.task, "m")), []).append(r)
-    for d, sizes in sorted(tried.items()):
-        solved = [m for m, mine in sizes.items() if all(map(exact, mine))]
-        told = (f"{told_apart(d, s):,}" for s in (2, 3, 4))
-        yield f"{d}", *told, f"{max(solved):,}" if solved else "-"
 
 
 def sgd(records: Records) -> Iterator[str]:
@@ -212,8 +171,6 @@ Reference: Rauchensteiner, *Finite sample identification of artificial neural ne
             limit,
             {"Success over D and m: the limit is 45 at D = 10, 190 at D = 20, 435 at D = 30": phase_map},
         ),
-        "few-rows": Section("Few rows a parameter", few_rows),
-        "many-neurons": Section("Many more neurons than D(D-1)/2", many_neurons),
         "noise": Section("Noise and rounding", noise),
         "scale": Section("Growth", scale, {"Seconds over D at m = 0.4 D²": lambda rs: scaling(rs, "D")}),
         "large": Section("404 000 parameters", large, {"Error over time": curves}),
