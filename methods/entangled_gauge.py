@@ -12,7 +12,8 @@ is looked at anew, `tries` times, at another point of the ball, and then given u
 leave far more.
 
 Of d inputs, P parameters, q outputs and m neurons of the last hidden layer stage 1 takes C(d+3, 3) queries at every
-try, stage 5 ⌈`rows` P / min(q, m)⌉ samples in all, which are its check too; the others take none.
+try, under noise 80 (d² + d + 1) and more, as third differences drown first; stage 5 takes ⌈`rows` P / min(q, m)⌉
+samples in all, which are its check too; the others take none.
 
 Reference: Rauchensteiner 2023, Algorithms 4.1 and 4.2, for stages 1 and 2 and for what stage 3 replaces.
 """
@@ -31,9 +32,10 @@ from paramid.methods.layers.peeling import INVERSES, inverse
 from paramid.methods.layers.rough_layers import Seen
 from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.refinement.layered_refinement import Fit
+from paramid.methods.spans import output_differences
 from paramid.words.options import at_least
 
-DROWNED = 0.02  # more noise beside third derivatives lets no direction be found
+PAIRS = 40  # the least number of antipodal pairs of points at which Hessians are asked for under noise
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,8 @@ class EntangledGauge:
             return "needs unit weight vectors, free outer weights and a free output bias"
         if spec.shift == 0:
             return "without shifts one direction for every layer but the last is invisible"
-        if nearby_hessians.drowned(spec.inputs, spec.resolution, self.reach) > DROWNED:
-            return f"noise {spec.noise:g} drowns third differences within {self.reach:g}"
+        if output_differences.hessian_step(spec.resolution) > self.reach / 6:
+            return f"noise {spec.noise:g} drowns second differences within {self.reach:g}"
         crowded = rough_layers.crowded(spec.inputs, tuple(widths), spec.outputs)
         return crowded or layered_acceptance.refusal(spec, self.rows)
 
@@ -89,16 +91,22 @@ class EntangledGauge:
         raise GiveUp(why)
 
     def seen(self, oracle: Oracle, run: Run, *, away: bool) -> tuple[Seen, Tensor]:
-        """Stages 1 to 3 at 0 or `away` from it, and the gradients of the outputs there."""
-        spec = oracle.spec
+        """Stages 1 to 3 at 0 or, of exact values, `away` from it, and the gradients of the outputs there."""
+        spec, noise = oracle.spec, oracle.spec.resolution
         out, g, widths = activation(spec.activations[-1]), activation(spec.activation), layered_acceptance.widths(spec)
 
         def f(x: Tensor) -> Tensor:
             return inverse(out, oracle.query(x))
 
-        h = nearby_hessians.step(spec.inputs, spec.resolution, self.reach)
-        base = (self.reach - 3 * h) * run.sphere(1, spec.inputs)[0] * away
-        nearby, gradients = nearby_hessians.told(f, base, h=h)
+        zero = torch.zeros(1, spec.inputs, dtype=run.dtype, device=run.device)
+        if noise:
+            e = torch.eye(spec.inputs, dtype=run.dtype, device=run.device)
+            nearby = nearby_hessians.asked(f, zero[0], widths, g, run, noise=noise, pairs=PAIRS, reach=self.reach)
+            gradients = output_differences.gradients(f, zero, e, output_differences.gradient_step(noise))[0]
+        else:
+            h = nearby_hessians.step(spec.inputs, self.reach)
+            base = (self.reach - 3 * h) * run.sphere(1, spec.inputs)[0] * away
+            nearby, gradients = nearby_hessians.told(f, base, h=h)
         return rough_layers.look(nearby, widths, g, run), gradients
 
 

@@ -63,6 +63,12 @@ def test_gauge_takes_few_rows_for_a_parameter(task: str, bound: float) -> None:
     assert record.metrics["rows_per_parameter"] < bound
 
 
+def test_gauge_asks_for_hessians_under_noise() -> None:
+    record = paramid.run("entangled-gauge", "pyramid:D=8,widths=6-4-3,noise=1e-10", seed=13, judge_inputs=100)
+    assert record.metrics["identified"] == 1
+    assert record.queries > 80 * (8 * 8 + 8 + 1)
+
+
 def test_another_try_is_at_another_point_of_the_ball() -> None:
     _, oracle = oracle_of(PYRAMID, "entangled-gauge", widths=(7, 6))
     with pytest.raises(GiveUp):

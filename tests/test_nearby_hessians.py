@@ -51,6 +51,5 @@ def test_hessians_around_a_point_take_one_lattice() -> None:
         torch.testing.assert_close(there, exact_hessians(BASE + small * nearby.offsets[n]).detach(), rtol=0, atol=1e-5)
 
 
-def test_no_point_is_further_than_the_reach_and_noise_is_told() -> None:
-    assert 3 * nearby_hessians.step(50, 1e-6, 0.2) <= 0.2 + 1e-12
-    assert nearby_hessians.drowned(8, 1e-10, 0.2) < 0.01 < 0.02 < nearby_hessians.drowned(30, 1e-6, 0.2)
+def test_no_point_is_further_than_the_reach() -> None:
+    assert 3 * nearby_hessians.step(10**8, 0.2) <= 0.2 + 1e-12

@@ -11,9 +11,9 @@ small where shifts are; it is much for H, and T takes it off:
 
     (2)  H_ij = Δ_i Δ_j f / h² - h/2 (T_iij + T_ijj),   ∂_i f = Δ_i f / h - h/2 H_ii.
 
-Noise or rounding σ leaves σ/h³ in T, whose entries fall with d like d^(-3/2): so that
+Rounding ε leaves ε/h³ in T, whose entries fall with d like d^(-3/2): so that
 
-    (3)  h = η √d,   η = σ^¼,   and σ/η³ tells the noise beside T.
+    (3)  h = √d ε^¼.
 
 At a_0 itself no direction has turned yet, and H is not blurred at all; but it is small. In
 
@@ -52,12 +52,22 @@ class Nearby:
         return COHERENT / self.error
 
 
-def asked(f: Values, base: Tensor, widths: tuple[int, ...], g: Activation, run: Run, *, noise: float) -> Nearby:
-    """Hessians asked for at every point, pairs enough for the neurons of `widths`."""
+def asked(
+    f: Values,
+    base: Tensor,
+    widths: tuple[int, ...],
+    g: Activation,
+    run: Run,
+    *,
+    noise: float,
+    pairs: int = PAIRS,
+    reach: float = math.inf,
+) -> Nearby:
+    """Hessians asked for at every point, pairs enough for the neurons of `widths`, none further than `reach`."""
     h = output_differences.hessian_step(noise)
     rank = min(f(base[None]).shape[1], widths[-1])
-    e = run.sphere(max(PAIRS, math.ceil(sum(widths) / rank)), len(base))
-    offsets = max(RADIUS * g.monotone, 2 * h) * torch.cat([e, -e])
+    e = run.sphere(max(pairs, math.ceil(sum(widths) / rank)), len(base))
+    offsets = min(max(RADIUS * g.monotone, 2 * h), reach - 1.5 * h) * torch.cat([e, -e])
     return Nearby(base, offsets, output_differences.packed_hessians(f, base + offsets, h), h**2)
 
 
@@ -91,11 +101,6 @@ def size(packed: Tensor) -> float:
     return max(float(packed.square().sum(-1).mean().sqrt()), torch.finfo(packed.dtype).tiny)
 
 
-def step(d: int, noise: float, reach: float) -> float:
+def step(d: int, reach: float) -> float:
     """The h of (3), no point of the lattice further than `reach` from its base."""
-    return min(math.sqrt(d) * max(noise, output_differences.ROUNDING) ** 0.25, reach / 3)
-
-
-def drowned(d: int, noise: float, reach: float) -> float:
-    """The noise beside T, (3)."""
-    return noise / (step(d, noise, reach) / math.sqrt(d)) ** 3
+    return min(math.sqrt(d) * output_differences.ROUNDING**0.25, reach / 3)
