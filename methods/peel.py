@@ -25,7 +25,7 @@ from torch import Tensor
 from paramid import Access, Claim, EntangledWeights, GiveUp, Network, Oracle, Run, Spec, activation
 from paramid.limits.information import free_of
 from paramid.methods.faces import two_layers
-from paramid.methods.layers import circle_search, rank_shifts, rough_layers
+from paramid.methods.layers import circle_search, nearby_hessians, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import INVERSES, Peeled, inverse
 from paramid.methods.refinement import last_fit, layered_acceptance, layered_refinement
 from paramid.methods.spans.output_differences import Values
@@ -141,17 +141,16 @@ class Peel:
         self, f: Values, a: Tensor, y: Tensor, spec: Spec, run: Run, widths: tuple[int, ...], first: Tensor | None
     ) -> Iterator[Network | GiveUp]:
         """Stage 4, a start after the other, and why there was none at a base point."""
-        names = (*(spec.activation for _ in widths), spec.activations[-1])
+        names, g = (*(spec.activation for _ in widths), spec.activations[-1]), activation(spec.activation)
         for away in AWAY:
             base = away * run.sphere(1, a.shape[1])[0]
             try:
-                seen = rough_layers.look(
-                    f, base, widths, activation(spec.activation), run, noise=spec.resolution, first=first
-                )
+                nearby = nearby_hessians.asked(f, base, widths, g, run, noise=spec.resolution)
+                seen = rough_layers.look(nearby, widths, g, run, first=first)
             except GiveUp as reason:
                 yield reason
                 continue
-            yield from rough_layers.rough_networks(seen, base, widths, names, a, y, 0 if first is None else 1)
+            yield from rough_layers.rough_networks(seen, widths, names, a, y, 0 if first is None else 1)
         if spec.resolution and first is None and len(widths) == 1:
             for _ in range(RANDOM):
                 hidden = run.sphere(widths[0], a.shape[1]).T, run.normal(1, widths[0])[0]

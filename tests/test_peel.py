@@ -14,7 +14,7 @@ import paramid
 from paramid import Claim, GiveUp, Network, Run, activation
 from paramid.judging import claim_scores
 from paramid.limits import information
-from paramid.methods.layers import circle_search, gauge_labels, rank_shifts, rough_layers
+from paramid.methods.layers import circle_search, gauge_labels, nearby_hessians, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import Peeled, inverse
 from paramid.methods.peel import Peel
 from paramid.methods.refinement import layered_refinement
@@ -198,10 +198,11 @@ def test_a_blurred_span_still_shows_its_rank_ones() -> None:
 
 def test_rough_layers_are_right_to_a_few_percent() -> None:
     teacher, run = Pyramid(D=10, widths=(10, 7, 6), output="identity").draw(0), Run.seeded(0)
-    base, widths, names = torch.zeros(10, dtype=F64), (10, 7), teacher.activations
-    seen = rough_layers.look(teacher, base, widths, activation("tanh"), run, noise=0.0, first=None)
+    base, widths, names, g = torch.zeros(10, dtype=F64), (10, 7), teacher.activations, activation("tanh")
+    nearby = nearby_hessians.asked(teacher, base, widths, g, run, noise=0.0)
+    seen = rough_layers.look(nearby, widths, g, run)
     x = run.normal(300, 10)
-    rough = rough_layers.rough_networks(seen, base, widths, names, x, teacher(x), 0)[0]
+    rough = rough_layers.rough_networks(seen, widths, names, x, teacher(x), 0)[0]
     metrics = claim_scores.score(teacher, rough)
     assert metrics["weight_error"] < 0.1
     assert metrics["bias_error_max"] < 0.05

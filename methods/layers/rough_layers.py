@@ -1,6 +1,6 @@
 """A first network of several layers from the directions they bend in, their layers and their pre-activations.
 
-    (1)  Hessians of all outputs at a_0 ± r e_n, their span, and its rank-ones ±v/‖v‖ of the neurons of all layers,
+    (1)  Hessians of all outputs around a_0, their span, and its rank-ones ±v/‖v‖ of the neurons of all layers,
     (2)  their layers and g''/g''' at their pre-activations            (gauge_labels),
     (3)  from V_{l+1} = V_l diag(g'(z_l)) W_{l+1} with unit columns of W, layer after layer: W_{l+1} = V_l⁺ V_{l+1}
          scaled to unit columns, ‖v_{l+1}‖, z_{l+1} from its g''/g''', and τ_{l+1} = z_{l+1} - W_{l+1}ᵀ y_l,
@@ -24,14 +24,11 @@ from torch import Tensor
 from paramid import Activation, GiveUp, Network, Run, activation
 from paramid.methods.layers import gauge_labels
 from paramid.methods.layers.gauge_labels import Bends
+from paramid.methods.layers.nearby_hessians import Nearby
 from paramid.methods.layers.peeling import inverse
-from paramid.methods.spans import entangled_search, gram_span, output_differences
-from paramid.methods.spans.output_differences import Values
+from paramid.methods.spans import entangled_search, gram_span
 from paramid.words.neuron_distances import assign, distances
 
-RADIUS = 0.23  # r of (1) in units of the interval on which g'' is monotone
-PAIRS = 16  # the least number of antipodal pairs
-COHERENT = 0.3  # over h²: truncation tilts the span without widening it
 ORDERS = 6  # of layers of equal width that are told
 
 
@@ -39,6 +36,7 @@ ORDERS = 6  # of layers of equal width that are told
 class Seen:
     """What stood behind rough networks: the gap of the span and how the clusters lay."""
 
+    base: Tensor
     bends: Bends
     layers: Tensor
     stats: dict[str, float]
@@ -62,37 +60,19 @@ def crowded(d: int, widths: tuple[int, ...], outputs: int) -> str | None:
     return None
 
 
-def look(
-    f: Values,
-    base: Tensor,
-    widths: tuple[int, ...],
-    g: Activation,
-    run: Run,
-    *,
-    noise: float,
-    first: Tensor | None,
-    pairs: int = PAIRS,
-    reach: float = math.inf,
-) -> Seen:
-    """Stages (1) and (2) around `base` (d,), for the hidden layers of `widths`, of which `first` may be known.
-
-    No point is further than `reach` from the base.
-    """
-    d, p, h = len(base), sum(widths), output_differences.hessian_step(noise)
-    rank = min(f(base[None]).shape[1], widths[-1])
-    e = run.sphere(max(pairs, math.ceil(p / rank)), d)
-    offsets = min(max(RADIUS * g.monotone, 2 * h), reach - 1.5 * h) * torch.cat([e, -e])
-    packed = output_differences.packed_hessians(f, base + offsets, h)
-    spectrum = gram_span.spectrum(packed.flatten(0, 1))
-    gap = min(spectrum.gap(p), COHERENT / h**2)
+def look(nearby: Nearby, widths: tuple[int, ...], g: Activation, run: Run, *, first: Tensor | None = None) -> Seen:
+    """Stages (1) and (2) for the hidden layers of `widths`, of which `first` may be known."""
+    d, p = len(nearby.base), sum(widths)
+    spectrum = gram_span.spectrum(nearby.packed.flatten(0, 1))
+    gap = min(spectrum.gap(p), nearby.sharpest)
     found = entangled_search.search(spectrum.projector(p, d), spectrum.basis(p), p, run, gap=gap)
     if len(found) < p:
         raise GiveUp(f"found {len(found)} of {p} directions above, gap of their span {gap:.2g}")
     u = found.T if first is None else known_first(found.T, first)
-    seen = gauge_labels.bends(u, offsets, packed)
+    seen = gauge_labels.bends(u, nearby.offsets, nearby.packed)
     skip = 0 if first is None else 1
     labels = gauge_labels.label(seen, widths, g, run, known=skip)
-    return Seen(seen, labels.layer, {"gap": gap, "label_spread": labels.spread})
+    return Seen(nearby.base, seen, labels.layer, {"gap": gap, "label_spread": labels.spread})
 
 
 def known_first(u: Tensor, first: Tensor) -> Tensor:
@@ -114,14 +94,14 @@ def orders(widths: tuple[int, ...], fixed: int) -> Iterator[list[int]]:
 
 
 def rough_networks(
-    seen: Seen, base: Tensor, widths: tuple[int, ...], names: Sequence[str], inputs: Tensor, values: Tensor, fixed: int
+    seen: Seen, widths: tuple[int, ...], names: Sequence[str], inputs: Tensor, values: Tensor, fixed: int
 ) -> list[Network]:
     """Networks (3) for every order of layers of equal width, those first that explain `values` at `inputs` best."""
     found = []
     for number, order in enumerate(orders(widths, fixed)):
         if number == math.factorial(ORDERS):
             break
-        hidden = stacked(seen.bends, [seen.layers == k for k in order], base, activation(names[0]))
+        hidden = stacked(seen.bends, [seen.layers == k for k in order], seen.base, activation(names[0]))
         network = completed(hidden, names, inputs, values)
         found.append((float((network(inputs) - values).square().mean()), number, network))
     return [network for _, _, network in sorted(found, key=lambda entry: entry[:2])][:ORDERS]

@@ -28,6 +28,7 @@ from torch import Tensor
 
 from paramid import Oracle, Run
 from paramid.methods.spans import hessians, symmetric
+from paramid.methods.spans.output_differences import Values
 
 BATCH = 2**20  # doubles of points held at once
 BASES = 3  # at a single base point g''' may vanish for some neuron
@@ -56,10 +57,10 @@ def lattice_rows(oracle: Oracle, x: Tensor, *, h: float, both_sides: bool) -> Te
     triples, place = corners(x.shape[1], x.device)
     found = []
     for base in x:
-        up = values(oracle, base, h, triples)
+        up = values(oracle.query, base, h, triples)[:, 0]
         rows = differences(up[place], h)
         if both_sides:
-            down = torch.cat([up[:1], values(oracle, base, -h, triples[1:])])
+            down = torch.cat([up[:1], values(oracle.query, base, -h, triples[1:])[:, 0]])
             rows = (rows + differences(down[place], -h)) / 2
         found.append(symmetric.pack(rows))
     return torch.cat(found)
@@ -74,11 +75,11 @@ def corners(d: int, device: torch.device) -> tuple[Tensor, Tensor]:
     return triples, place
 
 
-def values(oracle: Oracle, base: Tensor, h: float, triples: Tensor) -> Tensor:
-    """F at the corners `triples` of the lattice around `base`."""
+def values(f: Values, base: Tensor, h: float, triples: Tensor) -> Tensor:
+    """F of every output at the corners `triples` of the lattice around `base`, (corners, outputs)."""
     d = len(base)
     e = torch.cat([base.new_zeros(1, d), h * torch.eye(d, device=base.device, dtype=base.dtype)])
-    return torch.cat([oracle.query(base + e[abc].sum(1))[:, 0] for abc in triples.split(max(1, BATCH // (3 * d)))])
+    return torch.cat([f(base + e[abc].sum(1)) for abc in triples.split(max(1, BATCH // (3 * d)))])
 
 
 def differences(cube: Tensor, h: float) -> Tensor:
