@@ -73,18 +73,21 @@ def look(
     first: Tensor | None,
     pairs: int = PAIRS,
     reach: float = math.inf,
+    ahead: bool = False,
 ) -> Seen:
     """Stages (1) and (2) around `base` (d,), for the hidden layers of `widths`, of which `first` may be known.
 
-    No point is further than `reach` from the base.
+    No point is further than `reach` from the base. Exact values may be asked `ahead` of points alone.
     """
-    d, p, h = len(base), sum(widths), output_differences.hessian_step(noise)
+    d, p = len(base), sum(widths)
+    h = output_differences.BENT_AHEAD if ahead else output_differences.hessian_step(noise)
     rank = min(f(base[None]).shape[1], widths[-1])
     e = run.sphere(max(pairs, math.ceil(p / rank)), d)
     offsets = min(max(RADIUS * g.monotone, 2 * h), reach - 1.5 * h) * torch.cat([e, -e])
-    packed = output_differences.packed_hessians(f, base + offsets, h)
+    bent = output_differences.hessians_ahead if ahead else output_differences.packed_hessians
+    packed = bent(f, base + offsets, h)
     spectrum = gram_span.spectrum(packed.flatten(0, 1))
-    gap = min(spectrum.gap(p), COHERENT / h**2)
+    gap = min(spectrum.gap(p), COHERENT / (h if ahead else h**2))
     found = entangled_search.search(spectrum.projector(p, d), spectrum.basis(p), p, run, gap=gap)
     if len(found) < p:
         raise GiveUp(f"found {len(found)} of {p} directions above, gap of their span {gap:.2g}")
