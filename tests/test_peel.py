@@ -100,11 +100,12 @@ def test_a_neuron_at_work_alone_shows_its_direction_and_that_it_is_alone(outputs
     w, b = teacher.weights[0][:, :1], teacher.biases[0][0]
     far = 1e5 * torch.linalg.svd(w.T)[2][1:4]  # in its hyperplane
     x = far + (0.4 - b) * w.T
-    found, impurity = lone_neurons.ridges(teacher, x, Run.seeded(0))
+    found, slope, here = lone_neurons.ridges(teacher, x)
     assert float(torch.minimum((found - w.T).norm(dim=1), (found + w.T).norm(dim=1)).max()) < 2e-7
-    assert float(impurity.max()) < 1e-6
+    assert float((lone_neurons.aside(teacher, x, found, here, Run.seeded(0)) / slope).max()) < 1e-6
     near = torch.zeros(2, 8, dtype=F64)  # where all are at work, and f is nearly linear
-    assert float(lone_neurons.ridges(teacher, near, Run.seeded(0))[1].min()) > 1e-4
+    found, slope, here = lone_neurons.ridges(teacher, near)
+    assert float((lone_neurons.aside(teacher, near, found, here, Run.seeded(0)) / slope).min()) > 1e-4
     assert not len(lone_neurons.lone(teacher, near, Run.seeded(0), pure=1e-6)[0])
 
 

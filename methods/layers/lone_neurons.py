@@ -25,12 +25,13 @@ def lone(f: Values, x: Tensor, run: Run, *, pure: float) -> tuple[Tensor, Tensor
     """Unit w and impurity at the rows of `x` where that is below `pure`, (found, D) and (found,)."""
     if not len(x):
         return x, x[:, 0]
-    w, impurity = ridges(f, x, run)
+    w, slope, here = ridges(f, x)
+    impurity = aside(f, x, w, here, run) / slope
     return w[impurity < pure], impurity[impurity < pure]
 
 
-def ridges(f: Values, x: Tensor, run: Run) -> tuple[Tensor, Tensor]:
-    """Unit w by (1) and impurity by (2) at every row of `x`, (rows, D) and (rows,), by D + 5 queries each."""
+def ridges(f: Values, x: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Unit w by (1), (rows, D), |F'|, (rows,), and f at every row of `x`, by D + 3 queries each."""
     e = STEP * torch.eye(x.shape[1], dtype=x.dtype, device=x.device)
     here, moved = asked(f, x, torch.cat([0 * e[:1], e])).split([1, len(e)], dim=1)
     u, s, vt = torch.linalg.svd(moved - here, full_matrices=False)
@@ -38,11 +39,15 @@ def ridges(f: Values, x: Tensor, run: Run) -> tuple[Tensor, Tensor]:
     up, down = (f(x + side * u[:, :, 0])[:, None] for side in (STEP, -STEP))
     first, second = ((up - down) @ c)[:, 0] / 2, ((up + down - 2 * here) @ c)[:, 0]
     w = unit(2 * d / (first + first.sign() * (first.square() + 2 * second * d).clamp(min=0).sqrt() + TINY))
-    aside = run.normal(len(x) * PROBES, len(e)).view(len(x), PROBES, len(e))
-    aside = unit(aside - (aside @ w[:, :, None]) * w[:, None])
-    left = f((x[:, None] + aside).flatten(0, 1)).unflatten(0, (len(x), PROBES)) - here
-    slope = (up - down)[:, 0].norm(dim=1) / (2 * STEP)
-    return w, left.norm(dim=2).amax(1) / slope.clamp(min=TINY)
+    return w, ((up - down)[:, 0].norm(dim=1) / (2 * STEP)).clamp(min=TINY), here[:, 0]
+
+
+def aside(f: Values, x: Tensor, w: Tensor, here: Tensor, run: Run) -> Tensor:
+    """How much f changes from `here` (rows, outputs) at the rows of `x` to some places across those of `w`, (rows,)."""
+    delta = run.normal(len(x) * PROBES, x.shape[1]).view(len(x), PROBES, -1)
+    delta = unit(delta - (delta @ w[:, :, None]) * w[:, None])
+    there = f((x[:, None] + delta).flatten(0, 1)).unflatten(0, (len(x), PROBES))
+    return (there - here[:, None]).norm(dim=2).amax(1)
 
 
 def unit(v: Tensor) -> Tensor:
