@@ -11,6 +11,16 @@ Where the second layer is as wide as the first there is no rank to tell, and a f
 inverse: stages 4 and 5 then take all layers at once in the original coordinates. What stage 5 cannot bring down to
 noise and rounding is given up: a wrong label, a wrong order of layers of equal width or a wrong minimum leave far more.
 
+Exact values are asked as few times as a start needs that stage 5 puts right. With s = min(outputs, widths above) a
+network of P weights and shifts, D inputs and hidden widths m_1, m_2, … takes, where nothing has to be looked at again,
+
+    stage 1   some 17 m_1, and (D + 5) m_1
+    stage 2   (m_1 + 1) ⌈(m_2 + 4 m_1 / (m_1 - m_2)) / s⌉
+    stage 4   (d² + 3d + 2) max(2, ⌈(m_2 + m_3 + …) / s⌉) + 1,   d = m_2; without peeling d = D, and m_1 counts
+    stage 5   ⌈1.4 P / s⌉, of which 0.4 P / s and more are a check on all of it.
+
+Noisy ones are asked ten times as often, on purpose: long steps, many points.
+
 All this needs unit weight vectors. Where norms are free as well, two hidden layers of tanh or logistic are taken on the
 faces of the first layer's cube instead (faces.two_layers).
 """
@@ -32,9 +42,12 @@ from paramid.methods.spans.output_differences import Values
 from paramid.words.options import at_least, positive
 
 LOUDEST = 1e-4
+SPREAD = 2.5  # of the points of the refinement where values are exact: parameters are told better there than at 1
+EXACT = 1.4  # equations for each parameter in the refinement where values are exact
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere
 NOISY = 20.0  # and of the noise: what is wrong with the first layer is left as well
-AWAY = (0.0, 0.3, 0.9)  # of base points from the middle
+LOOKS = ((0.0, 16), (0.3, 16), (0.9, 16))  # base points' distance from the middle, and pairs of Hessians at least
+LOOKS_OF_EXACT = ((0.0, 2), (0.0, 16), (0.0, 16), (0.3, 16), (0.9, 16))
 RANDOM = 12  # starts where noise drowns second differences, and a single layer is above: each costs no query
 
 
@@ -95,11 +108,13 @@ class Peel:
         if w.shape[1] != widths[0]:
             raise GiveUp(f"circles show {w.shape[1]} neurons of the first layer, {widths[0]} were told")
         yield EntangledWeights(w, torch.ones_like(w[0]))
-        x = run.normal(layered_acceptance.count(spec, self.rows), spec.inputs)
+        x = run.normal(layered_acceptance.count(spec, self.rows if noise else EXACT), spec.inputs) * (
+            1 if noise else SPREAD
+        )
         y = oracle.query(x)
         if peels(spec.inputs, widths):
             g = activation(spec.activation)
-            rank = rank_shifts.shifts_by_rank(f, w, widths[1], g, run, noise=noise, points=self.points)
+            rank = self.shifts(f, w, widths, spec, run)
             if not rank.sure:
                 raise GiveUp(f"gradients have no rank {widths[1]} at any shifts: {rank.tail:.1e} is left")
             peeled = Peeled(w, rank.shifts, rank.basis, g)
@@ -111,6 +126,15 @@ class Peel:
             yield layered_acceptance.believed(
                 layered_refinement.fit(start, x, y, noise=noise, free=free_of(spec)), x, spec
             )
+
+    def shifts(self, f: Values, w: Tensor, widths: tuple[int, ...], spec: Spec, run: Run) -> rank_shifts.Shifted:
+        """Stage 2, from few points first where values are exact."""
+        g, noise = activation(spec.activation), spec.resolution
+        if not noise:
+            few = rank_shifts.shifts_by_few(f, w, widths[1], min(spec.outputs, *widths[1:]), g, run)
+            if few.sure:
+                return few
+        return rank_shifts.shifts_by_rank(f, w, widths[1], g, run, noise=noise, points=self.points)
 
     def above(
         self,
@@ -142,10 +166,11 @@ class Peel:
     ) -> Iterator[Network | GiveUp]:
         """Stage 4, a start after the other, and why there was none at a base point."""
         names, g = (*(spec.activation for _ in widths), spec.activations[-1]), activation(spec.activation)
-        for away in AWAY:
+        exact = not spec.resolution
+        for away, pairs in LOOKS_OF_EXACT if exact else LOOKS:
             base = away * run.sphere(1, a.shape[1])[0]
             try:
-                nearby = nearby_hessians.asked(f, base, widths, g, run, noise=spec.resolution)
+                nearby = nearby_hessians.asked(f, base, widths, g, run, noise=spec.resolution, pairs=pairs, ahead=exact)
                 seen = rough_layers.look(nearby, widths, g, run, first=first)
             except GiveUp as reason:
                 yield reason

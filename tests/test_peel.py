@@ -14,12 +14,12 @@ import paramid
 from paramid import Claim, GiveUp, Network, Run, activation
 from paramid.judging import claim_scores
 from paramid.limits import information
-from paramid.methods.layers import circle_search, gauge_labels, nearby_hessians, rank_shifts, rough_layers
+from paramid.methods.layers import circle_search, gauge_labels, lone_neurons, nearby_hessians, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import Peeled, inverse
 from paramid.methods.peel import Peel
 from paramid.methods.refinement import layered_refinement
 from paramid.methods.spans import entangled_search
-from paramid.methods.spans.output_differences import gradients, packed_hessians
+from paramid.methods.spans.output_differences import ahead, gradients, hessians_ahead, packed_hessians
 from paramid.methods.spans.subspace import leading_span
 from paramid.methods.spans.symmetric import pack, squares
 from paramid.oracle.counting import CountingOracle
@@ -57,6 +57,18 @@ def test_differences_of_all_outputs_have_the_order_they_promise() -> None:
     assert coarse / fine == pytest.approx(4, rel=0.1)
 
 
+def test_differences_on_one_side_have_the_order_they_promise() -> None:
+    teacher, run = SMALL.draw(0), Run.seeded(0)
+    x, along = run.normal(4, 8), run.normal(5, 8)
+    exact, bent = (teacher.gradient(x) @ along.T).transpose(1, 2), pack(teacher.hessian(x))
+    coarse, fine = (float((ahead(teacher, x, along, h) - exact).abs().max()) for h in (2e-3, 1e-3))
+    assert coarse / fine == pytest.approx(2, rel=0.1)
+    assert float((ahead(teacher, x, along) - exact).abs().max()) < 1e-6
+    coarse, fine = (float((hessians_ahead(teacher, x, h) - bent).abs().max()) for h in (4e-3, 2e-3))
+    assert coarse / fine == pytest.approx(2, rel=0.1)
+    assert float((hessians_ahead(teacher, x) - bent).abs().max()) < 1e-3
+
+
 # --- stage 1 ---------------------------------------------------------------------------------------------------------
 
 
@@ -82,6 +94,21 @@ def test_two_neurons_at_work_are_not_taken_for_one() -> None:
     assert not len(circle_search.rank_ones(teacher, near, h=0.01, noise=0.0)[0])
 
 
+@pytest.mark.parametrize("outputs", [3, 1])
+def test_a_neuron_at_work_alone_shows_its_direction_and_that_it_is_alone(outputs: int) -> None:
+    teacher = Pyramid(D=8, widths=(6, 4, outputs), output="identity").draw(1)
+    w, b = teacher.weights[0][:, :1], teacher.biases[0][0]
+    far = 1e5 * torch.linalg.svd(w.T)[2][1:4]  # in its hyperplane
+    x = far + (0.4 - b) * w.T
+    found, slope, here = lone_neurons.ridges(teacher, x)
+    assert float(torch.minimum((found - w.T).norm(dim=1), (found + w.T).norm(dim=1)).max()) < 2e-7
+    assert float((lone_neurons.aside(teacher, x, found, here, Run.seeded(0)) / slope).max()) < 1e-6
+    near = torch.zeros(2, 8, dtype=F64)  # where all are at work, and f is nearly linear
+    found, slope, here = lone_neurons.ridges(teacher, near)
+    assert float((lone_neurons.aside(teacher, near, found, here, Run.seeded(0)) / slope).min()) > 1e-4
+    assert not len(lone_neurons.lone(teacher, near, Run.seeded(0), pure=1e-6)[0])
+
+
 # --- stage 2 ---------------------------------------------------------------------------------------------------------
 
 
@@ -96,8 +123,18 @@ def test_the_rank_tells_the_shifts_and_the_span_of_the_next_weights(name: str) -
     assert float(outside.norm()) < 1e-5
 
 
+@pytest.mark.parametrize("outputs", [3, 1])
+def test_few_points_and_several_starts_tell_the_shifts_as_well(outputs: int) -> None:
+    teacher = replace(SMALL, widths=(6, 4, outputs)).draw(2)
+    w, tanh = teacher.weights[0], activation("tanh")
+    found = rank_shifts.shifts_by_few(teacher, w, 4, outputs, tanh, Run.seeded(0))
+    assert found.sure
+    assert float((found.shifts - teacher.biases[0]).abs().max()) < 1e-4
+
+
 def test_no_shifts_give_a_rank_that_is_not_there() -> None:
     teacher, g = SMALL.draw(2), activation("tanh")
+    assert not rank_shifts.shifts_by_few(teacher, teacher.weights[0], 2, 3, g, Run.seeded(0)).sure
     assert not rank_shifts.shifts_by_rank(teacher, teacher.weights[0], 2, g, Run.seeded(0), noise=0.0).sure
 
 
@@ -287,6 +324,16 @@ def test_deep_networks_are_identified_to_the_last_bits(options: str) -> None:
     assert (record.status.name, record.metrics["exact"]) == ("FINISHED", 1)
     assert record.metrics["bits"] > 36
     assert record.claims[0].metrics["entangled_error_1"] < 1e-6
+
+
+@pytest.mark.parametrize(
+    ("options", "rows"),
+    [("D=8,widths=6-4-3", 3.9), ("D=20,widths=10-8-5", 2.4), ("D=12,widths=11-8-5-4", 3.2), ("D=8,widths=6-6-3", 5.8)],
+)
+def test_exact_values_are_asked_a_few_times_for_each_parameter(options: str, rows: float) -> None:
+    record = paramid.run("peel", f"pyramid:{options}", seed=1, throw=True, judge_inputs=100)
+    assert record.metrics["exact"] == 1
+    assert record.metrics["rows_per_parameter"] < 1.2 * rows
 
 
 def test_noise_is_met_with_an_honest_bound() -> None:

@@ -5,7 +5,8 @@ saturated but for short pieces around its hyperplanes: f is a staircase.
 
     (1)  t = R tan φ on an even grid of |φ| < π/2, over which crossings are spread evenly,
     (2)  cells over which f changes are halved down to a few units; adjacent ones are a group,
-    (3)  ∇f(x) = w_j c(x)ᵀ where neuron j is at work alone: gradients at three places of a group have rank one.
+    (3)  f(x) = F(⟨w_j, x⟩) where neuron j is at work alone: the steepest place of a group shows w_j, and that and both
+         its ends that it is alone                                                                      (lone_neurons).
 
 What (3) refuses are crossings that merged; on another line they lie apart. Every crossing of a neuron shows another
 pattern of signs of all others, and so another function of it.
@@ -18,16 +19,16 @@ import torch
 from torch import Tensor
 
 from paramid import Run
-from paramid.methods.spans.output_differences import Values, gradients
+from paramid.methods.layers import lone_neurons
+from paramid.methods.spans.output_differences import Values
 
 RADIUS = 3e4
 EDGE = math.pi / 2 - 0.02  # of φ in (1)
-CELLS = 40  # of (1) for each neuron
+CELLS = 8  # of (1) for each neuron
 FLOOR = 1e-4  # changes of f, whose size is 1, that are looked into
 CHANGING, LONG = 0.3, 20  # cells over which f changes, in all: of a staircase only few of the first ones, and short
 SHORT = 2.0  # length of the cells where (2) ends
-STEP = 0.02  # of gradients
-PURE = 1e-4  # σ_2 / σ_1 of (3)
+PURE = 1e-4  # impurity of (3)
 SAME = 1e-2  # distance of unit vectors that are one neuron's
 FIRST_LINES, ENOUGH = 6, 3  # lines before neurons are counted; crossings of a neuron that suffice
 FAINTER = 2  # lines after which changes ten times smaller are looked into as well
@@ -35,7 +36,7 @@ FAINTER = 2  # lines after which changes ten times smaller are looked into as we
 
 @dataclass(frozen=True)
 class Crossings:
-    """Places (k, D) on hyperplanes, normals (k, D), how far around the neuron is at work and σ_2 / σ_1, (k,)."""
+    """Places (k, D) on hyperplanes, normals (k, D), how far around the neuron is at work and the impurity, (k,)."""
 
     places: Tensor
     normals: Tensor
@@ -58,11 +59,11 @@ class Crossings:
 
 def first_neurons(f: Values, inputs: int, width: int, run: Run, *, lines: int = 16) -> list[Crossings]:
     """The crossings of every neuron, purest first, on as many lines as it takes and at most `lines`."""
-    seen, neurons = none(run, inputs), list[Crossings]()
+    seen, neurons = none(run.normal(0, inputs)), list[Crossings]()
     for line in range(1, lines + 1):
         q = torch.linalg.qr(run.normal(inputs, 2))[0].T
         floor = FLOOR * 10.0 ** -min(max(0, line - FIRST_LINES) // FAINTER, 3)
-        seen = seen.joined(crossed(f, RADIUS * q[0], q[1], CELLS * max(12, width), floor))
+        seen = seen.joined(crossed(f, RADIUS * q[0], q[1], CELLS * max(12, width), floor, run))
         if line >= FIRST_LINES:
             neurons = [n for n in sorted_out(seen) if len(n.reach) >= ENOUGH]
             if len(neurons) >= width or not neurons:
@@ -70,23 +71,23 @@ def first_neurons(f: Values, inputs: int, width: int, run: Run, *, lines: int = 
     return neurons
 
 
-def none(run: Run, inputs: int) -> Crossings:
+def none(empty: Tensor) -> Crossings:
     """No crossings yet."""
-    empty = run.normal(0, inputs)
     return Crossings(empty, empty, empty[:, 0], empty[:, 0])
 
 
-def crossed(f: Values, p: Tensor, v: Tensor, cells: int, floor: float) -> Crossings:
+def crossed(f: Values, p: Tensor, v: Tensor, cells: int, floor: float, run: Run) -> Crossings:
     """What (2) and (3) find on one line."""
     ends = groups(f, p, v, cells, floor)
     ends = ends[ends[:, 1] - ends[:, 0] < RADIUS / 3]
     if not len(ends):
-        return Crossings(p.new_empty(0, len(p)), p.new_empty(0, len(p)), p.new_empty(0), p.new_empty(0))
+        return none(p.new_empty(0, len(p)))
     x = transitions(f, p, v, ends)
-    slopes = gradients(f, x.flatten(0, 1), torch.eye(len(p), dtype=p.dtype, device=p.device), STEP)
-    u, s, _ = torch.linalg.svd(torch.cat(slopes.view(len(x), 3, len(p), -1).unbind(1), 2), full_matrices=False)
+    u, slope, here = lone_neurons.ridges(f, x[:, 1])
+    off = [lone_neurons.aside(f, x[:, 1], u, here, run)]
+    off += [lone_neurons.aside(f, x[:, k], u, f(x[:, k]), run) for k in (0, 2)]
     length = (ends[:, 1] - ends[:, 0]).clamp(min=2 * SHORT)
-    found = Crossings(x[:, 1], u[:, :, 0], length * (u[:, :, 0] @ v).abs(), s[:, 1] / s[:, 0])
+    found = Crossings(x[:, 1], u, length * (u @ v).abs(), torch.stack(off).amax(0) / slope)
     return found.at(found.impurity < PURE)
 
 
@@ -119,7 +120,7 @@ def merged(cells: Tensor) -> Tensor:
     return torch.stack([cells[first, 0], cells[last, 1]], 1)
 
 
-def transitions(f: Values, p: Tensor, v: Tensor, ends: Tensor, points: int = 49) -> Tensor:
+def transitions(f: Values, p: Tensor, v: Tensor, ends: Tensor, points: int = 25) -> Tensor:
     """Where every group begins, is steepest and ends, (groups, 3, D)."""
     even = torch.linspace(0, 1, points, dtype=p.dtype, device=p.device)
     t = ends[:, :1] - SHORT + even * (ends[:, 1:] - ends[:, :1] + 2 * SHORT)

@@ -21,7 +21,7 @@ from paramid.methods.faces.crossings import Crossings
 from paramid.methods.spans.output_differences import Values
 
 MOST = 8  # crossings of a neuron
-POINTS = 81
+GLANCE, POINTS = 27, 41  # to see where the neuron is at work, and there
 AT_WORK = 1e-5  # changes of f, in units of the largest, that the window shows
 LOW, HIGH = 5, 12  # N
 GOOD = 1e-5  # relative residual of crossings that are pure, with high N
@@ -81,14 +81,13 @@ def best(curves: Curves, norm: float, centre: float) -> Sigmoid:
 def observed(f: Values, neuron: Crossings) -> Curves:
     """The purest crossings, each in the window in which the neuron is at work."""
     u, few = neuron.normals[0], neuron.at(slice_of(neuron))
-    even = torch.linspace(-1, 1, POINTS, dtype=u.dtype, device=u.device)
-    t = few.reach[:, None] * even
+    t = few.reach[:, None] * torch.linspace(-1, 1, GLANCE, dtype=u.dtype, device=u.device)
     change = changes(f, few, u, t)
     working = change > AT_WORK * change.amax(1, keepdim=True)
     first = (working.to(u.dtype).argmax(1) - 1).clamp(min=0)
-    last = (POINTS - working.flip(1).to(u.dtype).argmax(1)).clamp(max=POINTS - 1)
+    last = (GLANCE - working.flip(1).to(u.dtype).argmax(1)).clamp(max=GLANCE - 1)
     low, high = t.gather(1, first[:, None]), t.gather(1, last[:, None])
-    t = (low + high) / 2 + (high - low) / 2 * even
+    t = (low + high) / 2 + (high - low) / 2 * torch.linspace(-1, 1, POINTS, dtype=u.dtype, device=u.device)
     y = valued(f, few, u, t)
     steepest = (y[:, 1:] - y[:, :-1]).abs().amax(2).argmax(1)[:, None]
     away = few.places @ u

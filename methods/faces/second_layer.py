@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 MIXES, POINTS, INSIDE, STEP = 4, 10, 0.5, 0.06
 NORMS, SHIFTS = (0.05, 6.0, 61), (3.0, 61)  # the grid of l and α: reach and count
+EACH = 6  # values for each outer weight
 CORNER = 0.8  # of |y| where a neuron is looked at far from its middle
 ENOUGH, VAIN = 1e-2, 0.9  # relative residuals: of a start, and of none
 
@@ -48,7 +49,7 @@ def second_layer(phi: Values, columns: Tensor, run: Run) -> Upper:
     """The best of a few mixes (1)."""
     n, count = columns.shape
     y = (
-        1.2 * torch.rand(40 * (count + 1), n, generator=run.generator, dtype=run.dtype, device="cpu").to(run.device)
+        1.2 * torch.rand(EACH * (count + 1), n, generator=run.generator, dtype=run.dtype, device="cpu").to(run.device)
         - 0.6
     )
     values, best, least = phi(y), None, VAIN

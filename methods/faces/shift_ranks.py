@@ -25,10 +25,10 @@ from torch import Tensor
 
 from paramid import Run
 from paramid.methods.spans import symmetric
-from paramid.methods.spans.output_differences import Values, gradients, packed_hessians
+from paramid.methods.spans.output_differences import Values, ahead, packed_hessians
 
 # Spread of the points' s, order and step of the derivatives: at short steps rounding hides nearly linear layers.
-STARTS = ((0.5, 1, 0.01), (0.5, 2, 0.008), (1.0, 1, 0.01), (1.0, 2, 0.02))
+STARTS = ((0.5, 1, 1e-6), (0.5, 2, 0.008), (1.0, 1, 1e-6), (1.0, 2, 0.02))
 INSIDE = 1.4  # of |s|
 LARGEST = 20  # n up to which Hessians are paid for
 FARTHEST, LONGEST = 2.5, 0.2  # of δ, and of a step of it
@@ -107,11 +107,11 @@ def derivatives(phi: Values, n: int, rank: int, start: tuple[float, int, float],
     if order == 1:
         points = max(30, math.ceil(4 * n / min(outputs, rank)))
     else:
-        points = math.ceil(2.5 * max(rank + n, 20) / min(outputs, 3))
+        points = math.ceil(1.25 * max(rank + n, 20) / min(outputs, 3))
     s = (spread * run.normal(points, n)).clamp(-INSIDE, INSIDE)
     eye = torch.eye(n, dtype=s.dtype, device=s.device)
     if order == 1:
-        rows, occurs = gradients(phi, s.tanh(), eye, h).mT, eye
+        rows, occurs = ahead(phi, s.tanh(), eye, h).mT, eye
     else:
         i, j = symmetric.triangle(n, s.device)
         rows = packed_hessians(phi, s.tanh(), h)[:, :, i != j]

@@ -34,8 +34,8 @@ from paramid.words.spec import UNKNOWN
 
 SIGMOIDS = ("tanh", "logistic")
 SPREADS = (1.5, 5.0)  # of the values of stage 5
-ROWS = 3.0  # equations for each parameter in stage 5
-FRESH = 200  # values that no stage has seen
+ROWS = 1.5  # equations for each parameter in stage 5, from each of them
+FRESH = 50  # values that no stage has seen
 ROUNDS = 2  # of stages 3 to 5
 
 
@@ -121,9 +121,10 @@ def scaled(oracle: Oracle, run: Run, points: int = 64) -> Scaled:
 def refined(rough: Network, oracle: Oracle, run: Run) -> Network:
     """Stage 5, believed on its own values and on fresh ones."""
     spec, now = oracle.spec, rough
+    x, y = run.normal(0, spec.inputs), run.normal(0, spec.outputs)
     for spread in SPREADS:
-        x = spread * run.normal(layered_acceptance.count(spec, ROWS), spec.inputs)
-        y = oracle.query(x)
+        new = spread * run.normal(layered_acceptance.count(spec, ROWS), spec.inputs)
+        x, y = torch.cat([x, new]), torch.cat([y, oracle.query(new)])
         found = layered_refinement.fit(now, x, y, noise=0.0)
         now = found.network
     network = layered_acceptance.believed(found, x, spec)

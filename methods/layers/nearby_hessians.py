@@ -33,7 +33,6 @@ from paramid.methods.spans import lattices, output_differences, symmetric
 from paramid.methods.spans.output_differences import Values
 
 RADIUS = 0.23  # of the points of pairs in units of the interval on which g'' is monotone
-PAIRS = 16  # the least number of antipodal pairs
 COHERENT = 0.3  # over the error of differences: truncation tilts the span without widening it
 
 
@@ -60,15 +59,20 @@ def asked(
     run: Run,
     *,
     noise: float,
-    pairs: int = PAIRS,
+    pairs: int,
     reach: float = math.inf,
+    ahead: bool = False,
 ) -> Nearby:
-    """Hessians asked for at every point, pairs enough for the neurons of `widths`, none further than `reach`."""
-    h = output_differences.hessian_step(noise)
+    """Hessians asked for at every point, pairs enough for the neurons of `widths`, none further than `reach`.
+
+    Exact values may be asked `ahead` of points alone.
+    """
+    h = output_differences.BENT_AHEAD if ahead else output_differences.hessian_step(noise)
     rank = min(f(base[None]).shape[1], widths[-1])
     e = run.sphere(max(pairs, math.ceil(sum(widths) / rank)), len(base))
     offsets = min(max(RADIUS * g.monotone, 2 * h), reach - 1.5 * h) * torch.cat([e, -e])
-    return Nearby(base, offsets, output_differences.packed_hessians(f, base + offsets, h), h**2)
+    bent = output_differences.hessians_ahead if ahead else output_differences.packed_hessians
+    return Nearby(base, offsets, bent(f, base + offsets, h), h if ahead else h**2)
 
 
 def told(f: Values, base: Tensor, *, h: float) -> tuple[Nearby, Tensor]:

@@ -15,18 +15,27 @@ Gauss-Newton (variable projection in Kaufman's form) the normal matrix and right
     (3)  (U_2 U_2ᵀ) ∘ (B P Bᵀ) δ = -diag(U_2 U_2ᵀ A P Bᵀ).
 
 Points close to 0 come first: from there (2) is nearly quadratic. The leading left singular vectors span col(W_next).
+
+A point of o outputs shows o columns, and k of them are (m - r)(k - r) equations for m shifts. Where values are exact
+
+    (4)  r + 4 m / (m - r) columns of one-sided differences
+
+come before all that, and steps from several τ go down on the same few points.
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
 from paramid import Activation, Run
-from paramid.methods.spans.output_differences import SPREAD, Values, gradient_step, gradients
+from paramid.methods.spans.output_differences import SPREAD, Values, ahead, gradient_step, gradients
 
 STARTS = ((0.4, 1), (0.25, 1), (0.15, 2), (0.7, 2))  # spread of the first points, and how many times `points` of them
+TIMES = 4  # equations for each shift in (4)
+AGAIN, AROUND = 12, 0.2  # starts on these points, and the deviation of all but the first
 WIDE = 0.7  # spread of the points after them: further out 1/g' swells what is wrong with gradients
 LONGEST = 0.2  # of a step in any shift
 TINY = 1e-150  # where a gradient vanishes
@@ -46,6 +55,28 @@ class Shifted:
     def sure(self) -> bool:
         """Whether the rank is what it should be."""
         return self.tail < self.limit
+
+
+def shifts_by_few(f: Values, weights: Tensor, rank: int, outputs: int, g: Activation, run: Run) -> Shifted:
+    """The same from exact values and as few points as (4) takes, of `outputs` columns each."""
+    width = weights.shape[1]
+    x = STARTS[0][0] * run.normal(math.ceil((rank + TIMES * width / (width - rank)) / outputs), len(weights))
+    z, slopes = x @ weights, ahead(f, x, torch.linalg.pinv(weights))
+    return first_sure(
+        Shifted(*descend(z, slopes, times * AROUND * run.normal(1, width)[0], rank, g), SURE)
+        for times in (0, *[1] * AGAIN)
+    )
+
+
+def first_sure(found: Iterable[Shifted]) -> Shifted:
+    """The first that is sure, or else that of the least tail."""
+    best = None
+    for each in found:
+        best = each if best is None or each.tail < best.tail else best
+        if best.sure:
+            break
+    assert best is not None
+    return best
 
 
 def shifts_by_rank(
