@@ -236,7 +236,7 @@ def test_a_blurred_span_still_shows_its_rank_ones() -> None:
 def test_rough_layers_are_right_to_a_few_percent() -> None:
     teacher, run = Pyramid(D=10, widths=(10, 7, 6), output="identity").draw(0), Run.seeded(0)
     base, widths, names, g = torch.zeros(10, dtype=F64), (10, 7), teacher.activations, activation("tanh")
-    nearby = nearby_hessians.asked(teacher, base, widths, g, run, noise=0.0)
+    nearby = nearby_hessians.asked(teacher, base, widths, g, run, noise=0.0, pairs=16)
     seen = rough_layers.look(nearby, widths, g, run)
     x = run.normal(300, 10)
     rough = rough_layers.rough_networks(seen, widths, names, x, teacher(x), 0)[0]
