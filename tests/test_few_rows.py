@@ -32,9 +32,10 @@ def claims(method: SphereLM, oracle: CountingOracle) -> list[Claim]:
         ("shallow:D=3,m=12", 15),
         ("shallow:D=4,m=9", 12),
         ("shallow:D=6,m=20", 7),
-        ("shallow:D=6,m=45", 6),
+        ("shallow:D=6,m=48", 6),
         ("shallow:D=5,m=55", 14),
         ("shallow:D=6,m=30,activation=erf", 7),
+        ("shallow:D=6,m=30,activation=sine", 7),
         ("shallow:D=8,m=60,activation=logistic", 9),
     ],
 )

@@ -27,7 +27,8 @@ from paramid.words.activations import activation
 
 SEEN = 6  # inputs for each of those that are taken, at most
 ROOM = 1.2  # of m: the bound in fewer inputs than there are
-CLOSE = 0.93  # of the bound in all inputs: beyond, the next order is taken
+CLOSE = 0.965  # of the bound in all inputs: beyond, the next order is taken
+UNTOLD = 0.93  # and where m is not told
 ORDERS = {2: 4, 3: 6, 4: 7}  # s: n
 BOTH = (7,)  # the n whose lattices are taken at both sides
 SPARE = 1.5  # rows for a neuron
@@ -51,7 +52,7 @@ class Plan:
 
     def room(self, inputs: int) -> int:
         """The most neurons that are looked for where their number is not told."""
-        return max(1, int(self.bound * CLOSE if self.d == inputs else self.bound / ROOM))
+        return max(1, int(self.bound * UNTOLD if self.d == inputs else self.bound / ROOM))
 
     @property
     def both_sides(self) -> bool:
