@@ -63,6 +63,27 @@ def test_the_number_of_neurons_is_found(name: str, route: str) -> None:
     assert task(name).judge(found, task(name).draw(0))["error"] < 1e-10
 
 
+@pytest.mark.parametrize("failures", [1, 2, 3])
+def test_where_inputs_are_too_few_two_more_are_tried(failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    refined, tried = few_rows.refined, []
+
+    def failing(start: few_rows.Start, run: Run) -> Network:
+        tried.append(start.seen.lattice.d)
+        if len(tried) <= failures:
+            raise GiveUp("not enough")
+        return refined(start, run)
+
+    monkeypatch.setattr(few_rows, "refined", failing)
+    method, name = SphereLM(route="few-rows"), "shallow:D=8,m=20"
+    if failures == 3:
+        with pytest.raises(GiveUp, match="not enough"):
+            claims(method, oracle_for(method, name))
+    else:
+        found = claims(method, oracle_for(method, name))[-1]
+        assert task(name).judge(found, task(name).draw(0))["error"] < 1e-10
+    assert tried == [5, 6, 7][: failures + 1]
+
+
 @pytest.mark.parametrize("name", ["shallow:D=8,m=4", "shallow:D=12,m=40", "shallow:D=1,m=1", "shallow:D=5,m=1"])
 def test_asked_for_it_takes_fewer_values_where_matrices_would_do(name: str) -> None:
     spent = []

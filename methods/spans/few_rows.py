@@ -40,6 +40,7 @@ UNSURE = 10.0  # times what norms are off by: the error of a weight, at most
 ROUNDS, PASSES, STEPS_AT_ONCE, PRODUCTS = 4, 12, 18, 600
 MISSING = 3  # neurons that gradients find, or half as many as there are inputs
 SHARPER, IDLE = 0.7, 3  # what a pass should leave of the last, passes that may do worse
+FURTHER = 2  # inputs more than should have been enough
 CANCELLED = 1e-6  # root mean square of what is left of two neurons
 READY = 0.01  # of the gradients may be left for Gauss-Newton
 FITTING, RIVAL = 0.05, 8.0  # where m is not told: misfits of neurons, and times their median
@@ -92,7 +93,7 @@ def found(oracle: Oracle, run: Run, *, h: float | None, batch: int, steps: int) 
 
 
 def told(oracle: Oracle, run: Run, h: float | None, batch: int, steps: int) -> Iterator[Start]:
-    """Stage 1 where m is told."""
+    """Stage 1 where m is told; in a few more inputs where that led nowhere."""
     spec = oracle.spec
     m, inputs, g = spec.widths[0], spec.inputs, activation(spec.activation)
     assert m is not None
@@ -103,7 +104,14 @@ def told(oracle: Oracle, run: Run, h: float | None, batch: int, steps: int) -> I
         frame = torch.linalg.qr(run.normal(inputs, plan.d))[0].T
     inside, step = Inside(oracle, frame), h or step_of(plan, g, inputs, m)
     how = Search(m, g.name, plan.d == inputs, reach(spec), batch, steps, 2 * batch)
-    yield Start(inside, looked(inside, plan, step, run), how)
+    seen = looked(inside, plan, step, run)
+    yield Start(inside, seen, how)
+    frame = torch.cat([frame, extension.complement(frame, run)])
+    for wider in (replace(plan, d=d) for d in range(plan.d + 1, min(plan.d + FURTHER, inputs) + 1)):
+        if wider.fits:
+            inside = Inside(oracle, frame[: wider.d])
+            seen = bootstrap.grown(inside, seen, simplex_lattices.simplex(wider.d, plan.n, plan.s, run.device))
+            yield Start(inside, seen, replace(how, pinned=wider.d == inputs))
 
 
 def climbed(oracle: Oracle, run: Run, h: float | None, batch: int, steps: int) -> Iterator[Start]:
