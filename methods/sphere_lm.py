@@ -16,7 +16,8 @@ sides are taken where that is too crude: close to D(D-1)/2, under noise, with fr
 m. Stage 5 believes what explains the gradients to their noise and nothing else, so that a wrong network is not claimed.
 
 The other route, over tensors of higher order from a single lattice (few_rows), takes a third to a fifth of the values
-and tells far more than D(D-1)/2 neurons apart. It knows m, that outer weights and norms are 1, and no noise.
+and tells far more than D(D-1)/2 neurons apart. It knows that outer weights and norms are 1, and no noise. Where m is
+not told and no span of matrices shows it, this route looks further.
 """
 
 import math
@@ -50,6 +51,10 @@ CONVINCING = 30.0  # both sides leave gaps of 100 and more
 CROWDED = 0.88  # of D(D-1)/2: beyond, false rank-ones come within the error of one-sided lattices
 DROWNED = 1.5  # below this gap nothing found was right
 LOUDEST = 1e-3  # beyond, even ten neurons of ten inputs drown whatever the step
+
+
+class NoSpan(GiveUp):
+    """Matrices do not tell m."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,14 @@ class SphereLM:
             yield from few_rows.found(oracle, run, h=self.h, batch=self.batch, steps=self.steps)
             return
         if oracle.spec.outputs == 1:
-            yield from self.of_one_output(oracle, run)
+            try:
+                yield from self.of_one_output(oracle, run)
+            except NoSpan as hidden:
+                if self.route == "sturdy":
+                    raise
+                if reason := self.declines_tensors(oracle.spec):
+                    raise GiveUp(f"{hidden}; in higher orders: {reason}") from hidden
+                yield from few_rows.found(oracle, run, h=self.h, batch=self.batch, steps=self.steps)
             return
         one = None
         for claim in self.of_one_output(mixed_outputs.Mixed(oracle, run), run):
@@ -172,7 +184,7 @@ class SphereLM:
             if m is not None and m <= most:
                 return spectrum, m
             if m is not None or len(rows) > self.rows * most + gram_span.MARGIN:
-                raise GiveUp(f"{len(rows)} rows show no span of at most D(D-1)/2 = {most} dimensions")
+                raise NoSpan(f"{len(rows)} rows show no span of at most D(D-1)/2 = {most} dimensions")
             rows = torch.cat([rows, self.sampled(oracle, run, math.ceil(len(rows) / 2))])
 
     def sampled(self, oracle: Oracle, run: Run, count: int) -> Tensor:

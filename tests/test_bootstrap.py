@@ -90,3 +90,29 @@ def test_turning_some_exchanges_their_fits_and_no_others() -> None:
     assert turned.fit.norm[2] == found.other.norm[2]
     assert turned.other.shift[2] == found.fit.shift[2]
     assert torch.equal(turned.fit.norm[~which], found.fit.norm[~which])
+
+
+def test_lattices_grow_by_what_was_not_asked() -> None:
+    teacher, asked = teacher_of(), []
+
+    def query(x: Tensor) -> Tensor:
+        asked.append(len(x))
+        return teacher(torch.nn.functional.pad(x, (0, 6 - x.shape[1])))
+
+    plain = _Plain(teacher)
+    plain.query = query
+    few, many = (simplex_lattices.simplex(d, 6, 3, CPU) for d in (4, 6))
+    seen = bootstrap.look(plain, 0.5 * Run.seeded(0).normal(1, 4), few, h=0.02, both_sides=True)
+    grown = bootstrap.grown(plain, seen, many)
+    assert sum(asked) == 2 * simplex_lattices.points_of(6, 6)
+    anew = bootstrap.look(plain, grown.bases, many, h=0.02, both_sides=True)
+    torch.testing.assert_close(grown.values, anew.values, rtol=0, atol=1e-13)
+
+
+@pytest.mark.parametrize("m", [10, 30])
+def test_the_number_of_neurons_is_where_the_span_ends(m: int) -> None:
+    teacher = teacher_of(m)
+    spectrum = gram_span.spectrum(bootstrap.scaled(bootstrap.corrected(seen_of(teacher), teacher)))
+    assert bootstrap.likely(spectrum, 0, 43) == 43
+    assert bootstrap.likely(spectrum, m - 2, 43) == m
+    assert bootstrap.likely(spectrum, m // 2, 43) < m

@@ -31,6 +31,17 @@ def test_the_other_inputs_are_found_to_rounding(name: str, d: int, m: int) -> No
     assert torch.equal(found.biases[0], teacher.biases[0])
 
 
+@pytest.mark.parametrize(("shorter", "found"), [(extension.SHORTER, True), ((), False)])
+def test_where_long_steps_lead_nowhere_short_ones_lead_the_way(
+    shorter: tuple[float, ...], found: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(extension, "STEP", 3.0)
+    monkeypatch.setattr(extension, "SHORTER", shorter)
+    teacher, oracle, frame, inside = planted("shallow:D=6,m=30", 5)
+    off = extension.extended(oracle, inside, frame, Run.seeded(1)).weights[0] - teacher.weights[0]
+    assert bool(off.abs().max() < 1e-8) == found
+
+
 def test_the_complement_is_orthonormal() -> None:
     frame = torch.linalg.qr(Run.seeded(0).normal(7, 3))[0].T
     whole = torch.cat([frame, extension.complement(frame, Run.seeded(1))])

@@ -44,7 +44,7 @@ def test_there_is_a_way_up_to_the_bound_and_none_beyond(inputs: int) -> None:
         ({}, None),
         ({"widths": (120,)}, None),
         ({"widths": (121,)}, "121 neurons exceed C(6+3,4)-6 = 120, the most that tensors of order 4"),
-        ({"widths": (None,)}, "few rows need the number of neurons"),
+        ({"widths": (None,)}, None),
         ({"noise": 1e-9}, "noise 1e-09 drowns differences of order four"),
         ({"precision": "float32"}, "drowns differences"),
         ({"outer": "free"}, "need outer weights 1"),
@@ -58,3 +58,11 @@ def test_what_it_is_not_for_is_said(changes: dict[str, object], reason: str | No
     spec: Spec = replace(Shallow(D=6, m=20).spec, **changes)
     said = lattice_plans.declines(spec)
     assert said is None if reason is None else reason in str(said)
+
+
+@pytest.mark.parametrize("inputs", [1, 6, 20, 60])
+def test_where_m_is_not_told_there_is_ever_more_room(inputs: int) -> None:
+    rooms = [plan.room(inputs) for plan in lattice_plans.ladder(inputs)]
+    assert rooms == sorted(rooms)
+    assert all(plan.fits and plan.room(inputs) <= plan.bound for plan in lattice_plans.ladder(inputs))
+    assert inputs > 6 or rooms[-1] >= 0.9 * lattice_plans.most_neurons(inputs).bound - 1

@@ -79,3 +79,13 @@ def test_small_errors_everywhere_are_nobodys() -> None:
     teacher, data = planted(True)
     near = rough(teacher, Run.seeded(1))
     assert neuron_repair.replaced(data, near, True, Run.seeded(1)) is near
+
+
+@pytest.mark.parametrize("pinned", [True, False])
+@pytest.mark.parametrize("missing", [0, 2])
+def test_neurons_are_added_where_some_lack_and_nowhere_else(pinned: bool, missing: int) -> None:
+    teacher, data = planted(pinned)
+    fewer = neuron_repair.without(rough(teacher, Run.seeded(1), 1e-4), torch.arange(M) < missing)
+    found = neuron_repair.extended(data, fewer, pinned, Run.seeded(1))
+    assert found.widths == (M,)
+    assert farthest(found, teacher) < 1e-2

@@ -7,7 +7,7 @@ Everything is known of f on the d-dimensional space of the rows of V: v_k = V w_
 are N equations for the m numbers ⟨w_k, c⟩, N a few percent above m, with the same y_i for all D - d orthonormal c.
 Newton's method from 0 solves them in a few steps. The matrix t g'(z + t ⟨w, c⟩) differs little from t g'(z), whose
 triangular factor, one for all c, preconditions the conjugate gradients that find a step, in float32; residuals are in
-float64.
+float64. Where they lead nowhere, a shorter t makes (1) as linear as is wanted, and its solution is the start for t.
 
 Where norms are known to be 1, they check all of it.
 """
@@ -25,6 +25,8 @@ EXTRA, MARGIN = 1.1, 5  # equations for an unknown, and beyond
 SPREAD, STEP = 2.5, 0.5  # of y and t, in widths of the activation
 STEPS, PRODUCTS, TOLERANCE = 12, 60, 1e-4
 GAINING = 0.5  # a step that leaves more of the residual was the last
+SOLVED = 1e-9  # of the values' size may be left
+SHORTER = (8.0, 64.0)  # times shorter than t
 
 
 def extended(oracle: Oracle, inside: Network, frame: Tensor, run: Run) -> Network:
@@ -34,9 +36,21 @@ def extended(oracle: Oracle, inside: Network, frame: Tensor, run: Run) -> Networ
     across = complement(frame, run)
     y = SPREAD * width(g) * run.normal(math.ceil(EXTRA * m) + MARGIN, d)
     t, z = STEP * width(g), inside.preactivations(y)[0]
-    slopes = t * g(z, 1)
-    factor = torch.linalg.qr(slopes, mode="r")[1].float()
-    rest = torch.stack([solved(oracle.query(y @ frame + t * c)[:, 0], z, t, factor, inside) for c in across])
+    factor = torch.linalg.qr(t * g(z, 1), mode="r")[1].float()
+    start = torch.zeros_like(z[0])
+
+    def along(c: Tensor) -> Tensor:
+        values = oracle.query(y @ frame + t * c)[:, 0]
+        found, left = solved(values, z, t, factor, inside, start)
+        for shorter in SHORTER:
+            if left < SOLVED * float(values.norm()):
+                break
+            h = t / shorter
+            near, _ = solved(oracle.query(y @ frame + h * c)[:, 0], z, h, factor / shorter, inside, start)
+            found, left = solved(values, z, t, factor, inside, near)
+        return found
+
+    rest = torch.stack([along(c) for c in across])
     return inside.with_layers((frame.T @ inside.weights[0] + across.T @ rest, inside.weights[1]), inside.biases)
 
 
@@ -47,11 +61,11 @@ def complement(frame: Tensor, run: Run) -> Tensor:
     return q[d:]
 
 
-def solved(values: Tensor, z: Tensor, t: float, factor: Tensor, inside: Network) -> Tensor:
-    """The ⟨w_k, c⟩ of (1), (m,)."""
+def solved(values: Tensor, z: Tensor, t: float, factor: Tensor, inside: Network, start: Tensor) -> tuple[Tensor, float]:
+    """The ⟨w_k, c⟩ of (1), (m,), by steps from `start`, and the size of what is left."""
     g = activation(inside.activations[0])
-    found = torch.zeros_like(z[0])
-    left, last = values - g(z).sum(1), math.inf
+    found = start
+    left, last = values - g(z + t * found).sum(1), math.inf
     for _ in range(STEPS):
         size = float(left.norm())
         if not size < GAINING * last:
@@ -62,7 +76,7 @@ def solved(values: Tensor, z: Tensor, t: float, factor: Tensor, inside: Network)
         if float(after.norm()) < size:
             found, left = new, after
         last = size
-    return found
+    return found, float(left.norm())
 
 
 def step(slopes: Tensor, left: Tensor, factor: Tensor) -> Tensor:

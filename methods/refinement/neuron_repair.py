@@ -116,6 +116,21 @@ def replaced(data: Data, network: Network, pinned: bool, run: Run) -> Network:
     return network
 
 
+def extended(data: Data, network: Network, pinned: bool, run: Run) -> Network:
+    """The network and further neurons by (3), where (2) shows them, as long as that explains much more."""
+    left = residual(data, network)
+    for _ in range(REPLACED):
+        sizes = torch.linalg.svdvals(left)
+        if not outstanding(sizes):
+            break
+        again = completed(data, network, rank(sizes), pinned, run)
+        after = residual(data, again)
+        if not float(after.norm()) < GAINING * float(left.norm()):
+            break
+        network, left = again, after
+    return network
+
+
 def suspects(data: Data, network: Network, left: Tensor) -> Tensor:
     """The neurons that lie where (2) says, or the weakest if none does; none where nothing stands out, (m,)."""
     _, sizes, across = torch.linalg.svd(left, full_matrices=False)
@@ -123,11 +138,11 @@ def suspects(data: Data, network: Network, left: Tensor) -> Tensor:
     none = torch.zeros_like(b, dtype=torch.bool)
     if not outstanding(sizes):
         return none
-    rank = int((sizes > torch.maximum(OUTSTANDING * sizes.median(), FAINT * sizes[0])).sum())
+    count = rank(sizes)
     length = w.norm(dim=0)
-    within = (across[:rank] @ w).norm(dim=0) / length
+    within = (across[:count] @ w).norm(dim=0) / length
     if float(within.max()) > ALONG:
-        return none.scatter(0, within.topk(min(rank, len(b)))[1], 1) & (within > ALONG)
+        return none.scatter(0, within.topk(min(count, len(b)))[1], 1) & (within > ALONG)
     slopes = activation(network.activations[0])(data.x @ w + b, 1)
     return none.scatter(0, (slopes.norm(dim=0) * length).argmin(), 1)
 
@@ -163,6 +178,11 @@ def outstanding(sizes: Tensor) -> bool:
     return float(sizes[0]) > OUTSTANDING * float(sizes.median())
 
 
+def rank(sizes: Tensor) -> int:
+    """How many of singular values stand out."""
+    return int((sizes > torch.maximum(OUTSTANDING * sizes.median(), FAINT * sizes[0])).sum())
+
+
 def joined(one: Network, two: Network) -> Network:
     """The neurons of both."""
     w, a = (
@@ -174,10 +194,10 @@ def joined(one: Network, two: Network) -> Network:
 
 def best(data: Data, left: Tensor, count: int, pinned: bool, run: Run, name: str) -> Network:
     """The neuron (3) of a grid."""
-    g, rank = activation(name), min(count, left.shape[1])
-    space = torch.linalg.svd(left, full_matrices=False)[2][:rank]
+    g, several = activation(name), min(count, left.shape[1])
+    space = torch.linalg.svd(left, full_matrices=False)[2][:several]
     x, left = data.x[:ROWS], left[:ROWS]
-    u = run.sphere(TRIED, rank) @ space if rank > 1 else torch.cat([space, -space])
+    u = run.sphere(TRIED, several) @ space if several > 1 else torch.cat([space, -space])
     norms = [1.0] if pinned else [(i + 1) / NORMS for i in range(NORMS)]
     chosen, most = None, -torch.inf
     for norm in norms:

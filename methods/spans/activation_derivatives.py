@@ -6,25 +6,29 @@ With p the polynomial that interpolates g''' at z + r x_i, x_i = cos((i + ½)π 
 
 the same c for all z. For g analytic up to a distance ρ the error falls like (r / ρ)^N; rounding grows like r^-k. N = 30
 and r = 0.7 widths leave 1e-11 of the sixth derivative's size, where the rows of a lattice of order six are known to
-1e-6. A width is that of `monotone`, in units of tanh's.
+1e-6. The width of g is how far its slope stays what it is at 0, in units of tanh's,
+
+    (2)  √(2 |g'(0) / g'''(0)|).
 """
 
 import math
 from functools import lru_cache
 
+import torch
 from numpy.polynomial import chebyshev
 from torch import Tensor
 
 from paramid import Activation
-from paramid.words.activations import ACTIVATIONS
 
 NODES, RADIUS = 30, 0.7
 TOLD = 3  # derivatives that activations know
 
 
 def width(g: Activation) -> float:
-    """How wide the activation is beside tanh; 0 where that is not known."""
-    return g.monotone / ACTIVATIONS["tanh"].monotone
+    """(2); 0 where the slope does not bend."""
+    zero = torch.zeros(1, dtype=torch.float64, device="cpu")
+    slope, bend = (abs(float(g(zero, order))) for order in (1, TOLD))
+    return math.sqrt(2 * slope / bend) if bend else 0.0
 
 
 def angles() -> list[float]:

@@ -7,20 +7,30 @@ T[·] the differences (1) of simplex_lattices, R the rows made of them and ∂ e
 
 leaves of the truncation what the student is wrong by. Every pass: (1), the span and its rank-ones (tensor_search),
 signs, norms and shifts (lattice_profiles); the student is what fits well. No value is asked twice.
+
+Where m is not told, the span of a pass has as many dimensions as there is room for at first, and then, n neurons known,
+
+    (2)  m = argmax S_k / S_{k+1}   over n ≤ k ≤ 1.1 n + 3,   S the singular values of (1):
+
+too many dimensions cost precision, but no neuron.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import torch
 from torch import Tensor
 
 from paramid import Network, Oracle, Run
 from paramid.methods.spans import gram_span, lattice_profiles, simplex_lattices, tensor_search
+from paramid.methods.spans.gram_span import Spectrum
 from paramid.methods.spans.lattice_profiles import Curves, Fit
 from paramid.methods.spans.simplex_lattices import Simplex
 from paramid.words.activations import activation
 
 WRONG = 1.0  # misfits from which on a neuron helps no student
+FURTHER, MORE = 1.1, 3  # (2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,36 +41,45 @@ class Seen:
     bases: Tensor
     h: float
     both_sides: bool
-    tensors: Tensor  # (bases, points)
+    values: Tensor  # (bases, sides, points)
 
     @property
     def sides(self) -> tuple[float, ...]:
         """The steps."""
         return (self.h, -self.h) if self.both_sides else (self.h,)
 
-    def tensor(self, f: Oracle | Network, base: Tensor) -> Tensor:
+    @cached_property
+    def tensors(self) -> Tensor:
+        """T[f], (bases, points)."""
+        return torch.stack([self.mean(values) for values in self.values])
+
+    def tensor(self, f: Network, base: Tensor) -> Tensor:
         """T[f] at a base point."""
-        found = [self.lattice.differences(simplex_lattices.values(f, base, h, self.lattice), h) for h in self.sides]
+        return self.mean([simplex_lattices.values(f, base, h, self.lattice) for h in self.sides])
+
+    def mean(self, values: Iterable[Tensor]) -> Tensor:
+        """(1) of simplex_lattices, the mean over the sides."""
+        found = [self.lattice.differences(f, h) for f, h in zip(values, self.sides, strict=True)]
         return torch.stack(found).mean(0)
 
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """Unit directions (m, d), the fits of both signs, the better first, and the singular gap of the rows."""
+    """Unit directions (m, d), the fits of both signs, the better first, and how many neurons were looked for."""
 
     directions: Tensor
     fit: Fit
     other: Fit
-    gap: float
+    sought: int
 
     def at(self, rows: Tensor) -> "Found":
         """Some of the neurons."""
-        return Found(self.directions[rows], self.fit.at(rows), self.other.at(rows), self.gap)
+        return Found(self.directions[rows], self.fit.at(rows), self.other.at(rows), self.sought)
 
     def turned(self, which: Tensor) -> "Found":
         """With the other fits of some."""
         fit, other = self.other.where(which, self.fit), self.fit.where(which, self.other)
-        return Found(self.directions, fit, other, self.gap)
+        return Found(self.directions, fit, other, self.sought)
 
     def network(self, name: str) -> Network:
         """The better fits."""
@@ -73,7 +92,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Search:
-    """How a pass looks for `m` neurons, whose norms may be `pinned` and whose shifts are below `reach`."""
+    """How a pass looks for `m` neurons, if not `told` at most; norms may be `pinned`, shifts are below `reach`."""
 
     m: int
     activation: str
@@ -82,12 +101,26 @@ class Search:
     batch: int
     steps: int
     patience: int
+    told: bool = True
 
 
 def look(oracle: Oracle, bases: Tensor, lattice: Simplex, *, h: float, both_sides: bool) -> Seen:
     """The lattices around `bases`."""
-    empty = Seen(lattice, bases, h, both_sides, bases[:, :1])
-    return replace(empty, tensors=torch.stack([empty.tensor(oracle, base) for base in bases]))
+    empty = Seen(lattice, bases, h, both_sides, bases)
+    asked = [[simplex_lattices.values(oracle, base, side, lattice) for side in empty.sides] for base in bases]
+    return replace(empty, values=torch.stack([torch.stack(each) for each in asked]))
+
+
+def grown(oracle: Oracle, seen: Seen, lattice: Simplex) -> Seen:
+    """The same around the same points in more inputs; what was asked is not asked again."""
+    bases = torch.nn.functional.pad(seen.bases, (0, lattice.d - seen.lattice.d))
+    old = (lattice.counts[:, seen.lattice.d :] == 0).all(1)
+    values = seen.values.new_empty(*seen.values.shape[:2], len(old))
+    values[:, :, old] = seen.values
+    for base, of_base in zip(bases, values, strict=True):
+        for h, each in zip(seen.sides, of_base, strict=True):
+            each[~old] = simplex_lattices.values(oracle, base, h, replace(lattice, counts=lattice.counts[~old]))
+    return replace(seen, lattice=lattice, bases=bases, values=values)
 
 
 def passed(seen: Seen, how: Search, run: Run, student: Network | None) -> Found:
@@ -105,32 +138,44 @@ def whole(rows: list[list[Tensor]], seen: Seen, how: Search, run: Run, known: Te
     """The neurons in rows (bases, orders) of all of them."""
     lattice = seen.lattice
     spectrum = gram_span.spectrum(scaled(rows))
-    gap = spectrum.gap(how.m)
-    p = tensor_search.projector(spectrum, how.m, lattice.d, lattice.s)
+    m = how.m if how.told else likely(spectrum, len(known), how.m)
+    p = tensor_search.projector(spectrum, m, lattice.d, lattice.s)
     u = tensor_search.search(
         p,
-        spectrum.basis(how.m),
-        how.m,
+        spectrum.basis(m),
+        m,
         run,
-        accept=tensor_search.acceptance(gap),
+        accept=tensor_search.acceptance(spectrum.gap(m)),
         known=known,
         patience=how.patience,
         batch=how.batch,
         steps=how.steps,
     ).directions
-    return profiled(rows, u, seen, how, gap, centred=centred)
+    return profiled(rows, u, seen, how, m, centred=centred)
 
 
-def profiled(rows: list[list[Tensor]], u: Tensor, seen: Seen, how: Search, gap: float, *, centred: bool) -> Found:
+def likely(spectrum: Spectrum, known: int, most: int) -> int:
+    """(2), at most `most`."""
+    last = min(most, int(FURTHER * known) + MORE, len(spectrum.values) - 1)
+    first = min(known, last)
+    if first < 1:
+        return most
+    ratios = spectrum.floored[first - 1 : last] / spectrum.floored[first : last + 1]
+    return first + int(ratios.argmax())
+
+
+def profiled(rows: list[list[Tensor]], u: Tensor, seen: Seen, how: Search, sought: int, *, centred: bool) -> Found:
     """Directions with their fits."""
     lattice = seen.lattice
+    if not len(u):
+        return Found(u, Fit(*[u[:, 0]] * 3), Fit(*[u[:, 0]] * 3), sought)
     data = torch.stack([lattice_profiles.estimates(r, u, lattice.s) for r in rows])
     places = (seen.bases @ u.T)[:, None, :].expand_as(data)
     curves = Curves(data, places, lattice.s, activation(how.activation))
     if not centred:
         curves = replace(curves, places=places + seen.h / 2 * curves.orders * (u**3).sum(1))
     best, other = lattice_profiles.fits(curves, pinned=how.pinned, reach=how.reach)
-    return Found(u, best, other, gap)
+    return Found(u, best, other, sought)
 
 
 def corrected(seen: Seen, student: Network | None) -> list[list[Tensor]]:

@@ -1,6 +1,7 @@
 """Few values a parameter, and more neurons than matrices tell apart: rank-ones of order s from a lattice of order 2s.
 
     1. the function on d of the D inputs, as few as tell m neurons apart    (lattice_plans)
+       where m is not told, on ever more, until what 2 finds fits
     2. one lattice of order 2s there, and what it says of the neurons       (simplex_lattices, bootstrap)
     3. fresh gradients, one-sided; signs put right, what is missing found   (neuron_repair)
     4. all parameters of the function on d inputs                           (joint_refinement)
@@ -9,12 +10,14 @@
     7. fresh values, which the network must meet to rounding
 
 A pass of 2 that leaves little of the gradients is followed by 4. What 4 believes explains the gradients to rounding,
-norms that 6 was not told come out as 1, and so does 7 check the whole: a wrong network is given up.
+norms that 6 was not told come out as 1, and so does 7 check the whole: a wrong network is given up. So m needs not be
+told: where inputs are too few, fits miss by more than a tenth; a neuron too few or too many leaves gradients that no
+rounding explains, but for two that cancel, which are left out.
 """
 
 import math
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -37,7 +40,10 @@ UNSURE = 10.0  # times what norms are off by: the error of a weight, at most
 ROUNDS, PASSES, STEPS_AT_ONCE, PRODUCTS = 4, 12, 18, 600
 MISSING = 3  # neurons that gradients find, or half as many as there are inputs
 SHARPER, IDLE = 0.7, 3  # what a pass should leave of the last, passes that may do worse
+FURTHER = 2  # inputs more than should have been enough
+CANCELLED = 1e-6  # root mean square of what is left of two neurons
 READY = 0.01  # of the gradients may be left for Gauss-Newton
+FITTING, RIVAL = 0.05, 8.0  # where m is not told: misfits of neurons, and times their median
 
 
 class Inside:
@@ -54,28 +60,97 @@ class Inside:
         """f(y V)."""
         return self._oracle.query(y @ self._frame)
 
+    def outside(self, network: Network, run: Run) -> Network:
+        """Stage 6: the network on all inputs, from that on y."""
+        if len(self._frame) < self._oracle.spec.inputs:
+            return normalised(extension.extended(self._oracle, network, self._frame, run))
+        return network.with_layers((self._frame.T @ network.weights[0], network.weights[1]), network.biases)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Where stages 2 to 5 start: fewer inputs, what was seen of them, and a network that may be known there."""
+
+    inside: Inside
+    seen: Seen
+    how: Search
+    student: Network | None = None
+
 
 def found(oracle: Oracle, run: Run, *, h: float | None, batch: int, steps: int) -> Iterator[Network]:
     """The network, by stages 1 to 7."""
+    starts = climbed if oracle.spec.widths[0] is None else told
+    why = GiveUp("no lattice shows neurons that fit it: there are too many, or the function is not what was told")
+    for start in starts(oracle, run, h, batch, steps):
+        try:
+            network = refined(start, run)
+        except GiveUp as gave_up:
+            why = gave_up
+            continue
+        yield checked(oracle, start.inside.outside(network, run), run)
+        return
+    raise why
+
+
+def told(oracle: Oracle, run: Run, h: float | None, batch: int, steps: int) -> Iterator[Start]:
+    """Stage 1 where m is told; in a few more inputs where that led nowhere."""
     spec = oracle.spec
-    m, inputs = spec.widths[0], spec.inputs
+    m, inputs, g = spec.widths[0], spec.inputs, activation(spec.activation)
     assert m is not None
     plan = lattice_plans.plan_for(inputs, m)
     assert plan is not None
-    unit = width(activation(spec.activation))
     frame = torch.eye(inputs, dtype=run.dtype, device=run.device)
     if plan.d < inputs:
         frame = torch.linalg.qr(run.normal(inputs, plan.d))[0].T
-    inside = Inside(oracle, frame)
+    inside, step = Inside(oracle, frame), h or step_of(plan, g, inputs, m)
+    how = Search(m, g.name, plan.d == inputs, reach(spec), batch, steps, 2 * batch)
+    seen = looked(inside, plan, step, run)
+    yield Start(inside, seen, how)
+    frame = torch.cat([frame, extension.complement(frame, run)])
+    for wider in (replace(plan, d=d) for d in range(plan.d + 1, min(plan.d + FURTHER, inputs) + 1)):
+        if wider.fits:
+            inside = Inside(oracle, frame[: wider.d])
+            seen = bootstrap.grown(inside, seen, simplex_lattices.simplex(wider.d, plan.n, plan.s, run.device))
+            yield Start(inside, seen, replace(how, pinned=wider.d == inputs))
+
+
+def climbed(oracle: Oracle, run: Run, h: float | None, batch: int, steps: int) -> Iterator[Start]:
+    """Stage 1 where m is not told: ever more inputs, until what is found there fits; lattices grow with them."""
+    spec, seen, before = oracle.spec, None, None
+    inputs, g = spec.inputs, activation(spec.activation)
+    frame = torch.linalg.qr(run.normal(inputs, inputs))[0].T
+    for plan in lattice_plans.ladder(inputs):
+        inside = Inside(oracle, frame[: plan.d])
+        step = h or step_of(plan, g, inputs, lattice_plans.most_neurons(inputs).bound)
+        if seen is None or before is None or (before.n, before.bases) != (plan.n, plan.bases):
+            seen = looked(inside, plan, step, run)
+        else:
+            seen = bootstrap.grown(inside, seen, simplex_lattices.simplex(plan.d, plan.n, plan.s, run.device))
+        before = plan
+        how = Search(plan.room(inputs), g.name, plan.d == inputs, reach(spec), batch, steps, 2 * batch, told=False)
+        student = fitting(seen, how, run)
+        if student is not None:
+            yield Start(inside, seen, how, student)
+
+
+def fitting(seen: Seen, how: Search, run: Run) -> Network | None:
+    """What passes of a bootstrap come to, if it fits, as long as every pass fits much better."""
+    student, least = None, math.inf
+    while True:
+        found = bootstrap.passed(seen, how, run, student)
+        misfit = float(found.fit.cost.median()) ** 0.5 if len(found.directions) else math.inf
+        if not misfit < SHARPER * least:
+            return None
+        student, least = found.network(how.activation), misfit
+        if misfit < FITTING:
+            return student
+
+
+def looked(inside: Inside, plan: Plan, h: float, run: Run) -> Seen:
+    """The lattices of a plan."""
+    bases = SCALES[plan.n] * width(activation(inside.spec.activation)) * run.normal(plan.bases, plan.d)
     lattice = simplex_lattices.simplex(plan.d, plan.n, plan.s, run.device)
-    bases = SCALES[plan.n] * unit * run.normal(plan.bases, plan.d)
-    step = h or step_of(plan, activation(spec.activation), inputs, m)
-    seen = bootstrap.look(inside, bases, lattice, h=step, both_sides=plan.both_sides)
-    how = Search(m, spec.activation, plan.d == inputs, reach(spec), batch, steps, 2 * batch)
-    network = refined(inside, seen, how, run)
-    if plan.d < inputs:
-        network = normalised(extension.extended(oracle, network, frame, run))
-    yield checked(oracle, network, run)
+    return bootstrap.look(inside, bases, lattice, h=h, both_sides=plan.both_sides)
 
 
 def step_of(plan: Plan, g: Activation, inputs: int, m: int) -> float:
@@ -89,22 +164,31 @@ def reach(spec: Spec) -> float:
     return max(0.2, (1.2 if spec.shift_law == "uniform" else 4) * spec.shift)
 
 
-def refined(inside: Inside, seen: Seen, how: Search, run: Run) -> Network:
+def refined(start: Start, run: Run) -> Network:
     """Stages 2 to 5."""
-    d, unknowns = seen.lattice.d, how.m * (seen.lattice.d + (not how.pinned))
+    inside, seen, how, network = start.inside, start.seen, start.how, start.student
+    d, unknowns = seen.lattice.d, (network.widths[0] if network else how.m) * (seen.lattice.d + (not how.pinned))
     scale, spread = torch.eye(d, dtype=run.dtype, device=run.device), SPREAD * width(activation(how.activation))
     points = math.ceil(lattice_plans.GRADIENTS * unknowns / d)
     data = look_at_gradients(inside, scale, run, points=points, spread=spread, both_sides=False)
-    network, why = None, GiveUp("")
+    why = GiveUp("")
     for _ in range(ROUNDS):
         network = settled(seen, data, how, run, network)
         try:
-            return [
+            found = [
                 *joint_refinement.refine(inside, network, run=run, data=data, steps=STEPS_AT_ONCE, products=PRODUCTS)
             ][-1]
+            return uncancelled(found, data.x)
         except GiveUp as gave_up:
             why = gave_up
     raise why
+
+
+def uncancelled(network: Network, x: Tensor) -> Network:
+    """Without pairs of neurons that are each other's negative, as tanh(z) + tanh(-z), and say nothing of f."""
+    values = activation(network.activations[0])(network.preactivations(x)[0]).T
+    pairs = torch.cdist(values, -values) < CANCELLED * math.sqrt(len(x))
+    return neuron_repair.without(network, pairs.any(1))
 
 
 def settled(seen: Seen, data: Data, how: Search, run: Run, student: Network | None) -> Network:
@@ -113,13 +197,15 @@ def settled(seen: Seen, data: Data, how: Search, run: Run, student: Network | No
     scale = float(data.gradients.norm())
     for _ in range(PASSES):
         found = bootstrap.passed(seen, how, run, student)
+        if not how.told:
+            found = found.at(found.fit.cost < max(FITTING**2, RIVAL**2 * float(found.fit.cost.median())))
         if not len(found.directions):
             break
         found = found.turned(wrong_way(data, found, how))
-        student, most = repaired(data, found.network(how.activation), how, run), max(most, len(found.directions))
+        student, most = repaired(data, found, how, run), max(most, len(found.directions))
         left = float(neuron_repair.residual(data, student).norm()) / scale
         idle = idle + 1 if left > SHARPER * least else 0
-        if left < least and student.widths[0] == how.m:
+        if left < least and (not how.told or student.widths[0] == how.m):
             best, least = student, left
         if least < READY or idle == IDLE:
             break
@@ -131,15 +217,17 @@ def settled(seen: Seen, data: Data, how: Search, run: Run, student: Network | No
 def wrong_way(data: Data, found: Found, how: Search) -> Tensor:
     """Which of the other signs fit the gradients better, (neurons,)."""
     one, two = found.network(how.activation), found.other_network(how.activation)
-    return neuron_repair.turned(neuron_repair.some(data, how.m), one, two, how.pinned)
+    return neuron_repair.turned(neuron_repair.some(data, found.sought), one, two, how.pinned)
 
 
-def repaired(data: Data, network: Network, how: Search, run: Run) -> Network:
+def repaired(data: Data, found: Found, how: Search, run: Run) -> Network:
     """Stage 3: with what is missing, unless it is too much, and what points the wrong way found anew."""
-    missing = how.m - network.widths[0]
+    network = found.network(how.activation)
+    missing = found.sought - network.widths[0]
     if 0 < missing <= max(MISSING, data.x.shape[1] // 2):
         network = neuron_repair.completed(data, network, missing, how.pinned, run)
-    return neuron_repair.replaced(data, network, how.pinned, run)
+    network = neuron_repair.replaced(data, network, how.pinned, run)
+    return network if how.told else neuron_repair.extended(data, network, how.pinned, run)
 
 
 def normalised(network: Network) -> Network:

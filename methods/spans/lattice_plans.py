@@ -27,7 +27,8 @@ from paramid.words.activations import activation
 
 SEEN = 6  # inputs for each of those that are taken, at most
 ROOM = 1.2  # of m: the bound in fewer inputs than there are
-CLOSE = 0.93  # of the bound in all inputs: beyond, the next order is taken
+CLOSE = 0.965  # of the bound in all inputs: beyond, the next order is taken
+UNTOLD = 0.93  # and where m is not told
 ORDERS = {2: 4, 3: 6, 4: 7}  # s: n
 BOTH = (7,)  # the n whose lattices are taken at both sides
 SPARE = 1.5  # rows for a neuron
@@ -49,6 +50,10 @@ class Plan:
         """(1)."""
         return max(1, dimensions(self.d, self.s) - self.d)
 
+    def room(self, inputs: int) -> int:
+        """The most neurons that are looked for where their number is not told."""
+        return max(1, int(self.bound * UNTOLD if self.d == inputs else self.bound / ROOM))
+
     @property
     def both_sides(self) -> bool:
         """Whether lattices are averaged over ±h."""
@@ -69,13 +74,11 @@ def declines(spec: Spec) -> str | None:
     """Why this is not for such a teacher, or None."""
     if (spec.outer, spec.norms, spec.output_bias) != ("ones", "unit", "zero"):
         return "few rows need outer weights 1, unit weight vectors and no output bias"
-    if spec.widths[0] is None:
-        return "few rows need the number of neurons"
     if spec.resolution:
         return f"noise {spec.resolution:g} drowns differences of order four and more"
     if not width(activation(spec.activation)):
         return f"few rows tell no signs of {spec.activation}"
-    if (m := spec.widths[0]) > (most := most_neurons(spec.inputs)).bound:
+    if (m := spec.widths[0]) is not None and m > (most := most_neurons(spec.inputs)).bound:
         bound = f"C({most.d}+{most.s - 1},{most.s})-{most.d} = {most.bound}"
         return f"{m} neurons exceed {bound}, the most that tensors of order {most.s} tell apart"
     return None
@@ -104,6 +107,17 @@ def ways(inputs: int, m: int) -> Iterator[Plan]:
                 if m * ROOM <= plan.bound or (d == inputs and m <= CLOSE * plan.bound):
                     found.append(plan)
     return iter(found or ([last] if last else []))
+
+
+def ladder(inputs: int) -> Iterator[Plan]:
+    """Ever more room for neurons whose number is not told: order 3 in more and more inputs, then order 4 in all."""
+    for d in range(math.ceil(inputs / SEEN), inputs + 1):
+        plan = Plan(3, ORDERS[3], d, 1)
+        if plan.fits:
+            yield plan
+    bases = math.ceil(SPARE * Plan(4, ORDERS[4], inputs, 1).room(inputs) / math.comb(inputs + 3, 3))
+    if (plan := Plan(4, ORDERS[4], inputs, bases)).fits:
+        yield plan
 
 
 def queries(plan: Plan, inputs: int, m: int) -> float:
