@@ -7,7 +7,7 @@ import torch
 
 from paramid import Claim, GiveUp, Network, Run, task
 from paramid.methods.refinement import neuron_repair
-from paramid.methods.spans import few_rows
+from paramid.methods.spans import few_rows, lattice_starts
 from paramid.methods.sphere_lm import SphereLM
 from paramid.oracle.counting import CountingOracle
 
@@ -67,7 +67,7 @@ def test_the_number_of_neurons_is_found(name: str, route: str) -> None:
 def test_where_inputs_are_too_few_two_more_are_tried(failures: int, monkeypatch: pytest.MonkeyPatch) -> None:
     refined, tried = few_rows.refined, []
 
-    def failing(start: few_rows.Start, run: Run) -> Network:
+    def failing(start: lattice_starts.Start, run: Run) -> Network:
         tried.append(start.seen.lattice.d)
         if len(tried) <= failures:
             raise GiveUp("not enough")
