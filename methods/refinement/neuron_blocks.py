@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from paramid.methods.refinement import conjugate_gradients
 from paramid.methods.refinement.gradient_system import Block, System, split
 
 
@@ -99,17 +100,8 @@ def top(system: System, scale: Tensor, steps: int = 12) -> tuple[Tensor, Tensor]
 def solve(system: System, r: Tensor, *, damping: float, tol: float, most: int) -> tuple[Tensor, int]:
     """The p with (JᵀJ + λ diag) p = Jᵀ r to relative tolerance `tol`, and the number of products it took."""
     inverse = Preconditioner.of(system, damping)
-    residual = inverse.project(system.adjoint(r))
-    solution = torch.zeros_like(residual)
-    z = p = inverse(residual)
-    energy = start = (residual * z).sum()
-    count = 0
-    while count < most and float(energy) > tol * tol * float(start):
-        product = inverse.project(system.normal(p) + damping * inverse.diagonal * p)
-        count += 1
-        rate = energy / (p * product).sum()
-        solution, residual = solution + rate * p, residual - rate * product
-        z = inverse(residual)
-        energy, before = (residual * z).sum(), energy
-        p = z + (energy / before) * p
-    return solution, count
+
+    def normal(p: Tensor) -> Tensor:
+        return inverse.project(system.normal(p) + damping * inverse.diagonal * p)
+
+    return conjugate_gradients.solve(normal, inverse.project(system.adjoint(r)), inverse, tol=tol, most=most)

@@ -5,8 +5,8 @@ neuron came with a second fit (l', τ') of the other sign. In
 
     (1)  R ≈ Σ_k (α_k (l'_k g'(z'_k) - l_k g'(z_k)) + β_k ∂_τ (l_k g'(z_k)) + γ_k ∂_l (l_k g'(z_k))) ⊗ u_k
 
-α_k > 1/2 says that the second is right: least squares over all at once, since each alone is drowned by the others. The
-columns are products, and so are their inner products, (aᵀb)⟨u_k, u_l⟩. A poor second fit is not found that way, but
+α_k > 1/2 says that the second is right: least squares over all at once, since each alone is drowned by the others, by
+conjugate gradients, as an answer to three digits will do. A poor second fit is not found that way, but
 
     (2)  R ≈ Σ_wrong p_k ⊗ w_k,   of low rank: singular values that stand out,
 
@@ -26,13 +26,13 @@ import torch
 from torch import Tensor
 
 from paramid import Network, Run
-from paramid.methods.refinement import joint_refinement
+from paramid.methods.refinement import conjugate_gradients, joint_refinement
 from paramid.methods.refinement.gradient_system import Pinned
 from paramid.methods.refinement.matched_differences import Data, fitted
 from paramid.words.activations import activation
 
 ROUNDS = 6
-RIDGE = 1e-3
+RIDGE, SOLVED, PRODUCTS_OF_SHARES = 1e-3, 1e-3, 300
 ENOUGH = 4  # equations for each share
 LOW = torch.float32
 ALONG = 0.9  # the cosine between (2) and a neuron that is found anew
@@ -73,14 +73,22 @@ def shares(data: Data, network: Network, other: Network, pinned: bool) -> Tensor
     columns = [side * g(data.x @ w2 + b2, 1) - length * g(z, 1), length * g(z, 2)]
     if not pinned:
         columns.append(g(z, 1) + length * (data.x @ u) * g(z, 2))
-    every, along = torch.cat(columns, 1).to(LOW), (residual(data, network) @ u).to(LOW)
-    right = torch.cat([(c * along).sum(0) for c in every.split(len(b), 1)])
-    normal = (every.T @ every).mul_((u.T @ u).to(LOW).repeat(len(columns), len(columns)))
-    size = normal.diagonal().clamp(min=torch.finfo(LOW).tiny).sqrt()
-    normal = normal / size / size[:, None]
-    normal.diagonal().add_(RIDGE)
-    share = torch.cholesky_solve((right / size)[:, None], torch.linalg.cholesky(normal))[:, 0] / size
-    return share[: len(b)].to(b.dtype)
+    every, u, left = torch.stack(columns).to(LOW), u.to(LOW), residual(data, network).to(LOW)
+    size = every.norm(dim=1).clamp(min=torch.finfo(LOW).tiny)
+    every /= size[:, None]
+
+    def transposed(left: Tensor) -> Tensor:
+        along = left @ u
+        return torch.stack([(column * along).sum(0) for column in every])
+
+    def normal(p: Tensor) -> Tensor:
+        made = torch.zeros_like(every[0])
+        for column, share in zip(every, p, strict=True):
+            made.addcmul_(column, share)
+        return transposed(made @ u.T) + RIDGE * p
+
+    found, _ = conjugate_gradients.solve(normal, transposed(left), lambda p: p, tol=SOLVED, most=PRODUCTS_OF_SHARES)
+    return (found / size)[0].to(b.dtype)
 
 
 def some(data: Data, neurons: int) -> Data:
