@@ -24,6 +24,7 @@ import torch
 from torch import Tensor
 
 from paramid import Claim, Directions, Function, GiveUp, Network, Oracle, Run, Spec
+from paramid.methods.hermite.affine_part import consolidated
 from paramid.methods.hermite.function_check import MISSED, missed, told
 from paramid.methods.hermite.moment_estimates import Moments, Pairs
 from paramid.methods.hermite.tensors_to_network import HELD
@@ -31,7 +32,6 @@ from paramid.methods.hermite_jennrich import HermiteJennrich, count
 from paramid.words.memory_limits import CHUNK
 
 LEARNT = 0.1  # of the values' deviation: what a function may miss
-UNIT = 1e-12  # shorter affine parts than that have no direction
 
 
 @dataclass(frozen=True)
@@ -85,18 +85,3 @@ def regressed(samples: Pairs, units: Network, *, affine: bool) -> tuple[Network,
     beta = normal.new_zeros(m + d + 1)
     beta[:used] = torch.linalg.pinv(normal[:used, :used], hermitian=True) @ normal[:used, -1]
     return Network.shallow(units.weights[0], units.biases[0], "relu", beta[:m]), beta[m:-1], beta[-1:]
-
-
-def consolidated(network: Network, v: Tensor, c: Tensor) -> Network:
-    """Stage 3. A constant alone has no direction and becomes the output bias."""
-    beta = v.norm()
-    if float(beta) <= UNIT:
-        return network.with_layers(network.weights, (network.biases[0], network.biases[1] + c))
-    w, b, a = network.weights[0], network.biases[0], network.weights[1][:, 0]
-    unit, shift = v[:, None] / beta, c / beta
-    return Network.shallow(
-        torch.cat([w, unit, -unit], dim=1),
-        torch.cat([b, shift, -shift]),
-        "relu",
-        torch.cat([a, beta[None], -beta[None]]),
-    )

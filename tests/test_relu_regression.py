@@ -5,7 +5,8 @@ import torch
 from torch import Tensor
 
 from paramid import Claim, Directions, Function, GiveUp, Network, Run
-from paramid.methods.relu_regression import ReluRegression, consolidated, regressed
+from paramid.methods.hermite.affine_part import consolidated
+from paramid.methods.relu_regression import ReluRegression, regressed
 from paramid.oracle.counting import CountingOracle
 from paramid.tasks.biased_relu import BiasedRelu
 
