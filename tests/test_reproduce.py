@@ -93,7 +93,7 @@ def test_errors_against_samples_have_their_exponent() -> None:
     assert "| error | but for signs | seeds | ended |" in text
     assert "| 3.2e-01 | 1.6e-01 | 3 | 3 finished |" in text
     assert "- hermite-jennrich: 9/9" not in text
-    assert "- hermite-jennrich: 27/33" in text
+    assert "- hermite-jennrich: 45/51" in text
     assert "## Does not" not in text
 
 
@@ -107,6 +107,8 @@ def test_what_the_paper_asserts_is_judged_by_the_records() -> None:
         assert rows["Theorem 3.2: Algorithm 5, Lemma 5.8"] == biased_relu_items.OPEN
         assert rows["Theorem 3.1: Algorithms 4 and 6"].startswith("seen" if error < 1 else "not seen")
     assert rows["Lemma 3.5, (6), (7), Definitions 1.1, 1.2, Fact 1.3"] == "holds"
+    assert rows["Algorithm 3"] == rows["Lemma 4.5, (12), (13), Claim 4.6"] == "holds"
+    assert rows["Algorithm 2 for l ≥ 2"] == "does not hold as printed"
     assert rows["(5), Theorem 3.4, second half"] == "does not hold as printed"
 
 
@@ -130,11 +132,11 @@ def test_functions_beside_affine_units_have_their_law() -> None:
     text = "\n".join(biased_relu.affine(records))
     assert "| 1.0e-01 (5/5) | 5.0e-02 (5/5) | 3.2e-02 (5/5) | 1.6e-02 (5/5) | 1.0e-02 (5/5) | -0.50 |" in text
     assert biased_relu_items.learnt({"relu-affine": records}).startswith(
-        "holds: `relu-regression:control=-1,within=1.0`"
+        "holds for `relu-regression:control=-1,within=1.0`"
     )
     given_up = [replace(r, status=Status.GAVE_UP) for r in records]
     assert "| - (0/5) | - (0/5)" in "\n".join(biased_relu.affine(given_up))
-    assert biased_relu_items.learnt({"relu-affine": given_up}).startswith("not decided")
+    assert biased_relu_items.learnt({"relu-affine": given_up}).startswith("not seen for")
 
 
 def test_numbers_of_errata_are_computed() -> None:

@@ -22,11 +22,12 @@ from benchmarks.reproduce.biased_relu_records import (
     of_one_bias,
     overcomplete,
     right,
+    shown,
     smoothed,
     undercomplete,
     wrong,
 )
-from benchmarks.reproduce.pages import ENDED, SECONDS, Column, Page, Section, by_task, grid, share
+from benchmarks.reproduce.pages import ENDED, SECONDS, Column, Page, Section, by_task, grid, option, share
 from paramid.words.neuron_distances import CLOSE
 
 SEEDS: Column = ("seeds", lambda mine: str(len(mine)))
@@ -35,7 +36,7 @@ SEEDS: Column = ("seeds", lambda mine: str(len(mine)))
 def measured(records: Records) -> Iterator[str]:
     """Exact coefficients, errors against N, a bias and a perturbation, and what was claimed wrongly."""
     yield "Errors are medians over seeds of max_i ‖w − ŵ‖ + |a − â| + |b − b̂|, of the last network claimed, whether it"
-    yield "was given up afterwards or not. In brackets how many seeds are identified, of how many."
+    yield "was given up afterwards or not; in brackets of how many seeds that network is identified, of how many."
     yield from headed("Exact coefficients", exact_part(exact(records)))
     yield from headed("Errors against the number of samples", sample_part(undercomplete(records)))
     yield from headed("More units than inputs, from samples", overcomplete_part(overcomplete(records)))
@@ -72,7 +73,9 @@ def more_rounds(starts: checks.Starts) -> str:
 
 
 def sample_part(records: Records) -> Iterator[str]:
-    """Errors against N, and where the paper's method would identify."""
+    """Errors against N, and where the paper's method identifies, or would."""
+    yield from identified_by(records)
+    yield ""
     yield from against(records, "N", falling)
     yield ""
     yield f"The exponent is fitted to medians between {ROUNDING:g} and {LEARNT:g}."
@@ -83,10 +86,21 @@ def sample_part(records: Records) -> Iterator[str]:
 def overcomplete_part(records: Records) -> Iterator[str]:
     """The same for tensors of order four to six."""
     yield "The paper leaves signs open here; `signs=midpoint` and `hermite-fused` tell them by T_0 and T_1."
+    yield from identified_by(records)
     yield ""
     yield from against(records, "N", falling)
     yield ""
     yield from wanted(records)
+
+
+def identified_by(records: Records) -> Iterator[str]:
+    """How many networks the paper's method identifies at every N, with its moments and with ours."""
+    for method in dict.fromkeys(r.method for r in items.printed(records)):
+        cells: dict[float, Records] = {}
+        for record in (r for r in records if r.method == method):
+            cells.setdefault(option(record.task, "N"), []).append(record)
+        told = (f"{share(shown)(mine)} at N = {n:.0e}" for n, mine in sorted(cells.items()))
+        yield f"`{method}` identifies {', '.join(told)}."
 
 
 def wanted(records: Records) -> Iterator[str]:
@@ -100,10 +114,24 @@ def wanted(records: Records) -> Iterator[str]:
 
 def smoothed_part(records: Records) -> Iterator[str]:
     """Exact coefficients of columns that are nearly equal."""
-    yield "Every column is the same unit vector but for N(0, τ²/D) on each entry; coefficients are exact. What is told"
-    yield "is rounding divided by powers of s_m, which falls as the check of Corollary 3.3 below says."
+    yield "Every column is the same unit vector but for N(0, τ²/D) on each entry; coefficients are exact."
     yield ""
     yield from against(records, "tau")
+    yield ""
+    yield f"s_m(Ŵ^⊙l) of such columns, not yet scaled to unit length, medians of {checks.DRAWS} draws:"
+    yield ""
+    told = {k: checks.smoothed(k) for k in checks.CASES}
+    heads = ("l, D, m", *(f"τ = {tau:g}" for tau in checks.TAUS), "exponent of τ", "s_m / τ^l")
+    rows = (
+        (
+            f"{k}, {checks.CASES[k][0]}, {checks.CASES[k][1]}",
+            *(f"{size:.1e}" for size in s.sizes.values()),
+            f"{s.exponent:.2f}",
+            " … ".join(f"{size / tau**k:.2g}" for tau, size in s.sizes.items()),
+        )
+        for k, s in told.items()
+    )
+    yield from grid(heads, rows)
 
 
 def wrong_part(records: Records) -> Iterator[str]:
@@ -116,8 +144,9 @@ def wrong_part(records: Records) -> Iterator[str]:
 
 def affine(records: Records) -> Iterator[str]:
     """Theorem 3.2: the function's error against N, and what is told of the units that bend."""
-    seeds = sorted({r.seed for r in records})
-    bent = median(checks.bent_part(seed) for seed in seeds) if seeds else float("nan")
+    seeds = sorted({r.seed for r in records}) or [0]
+    bent = median(checks.energy_beyond(seed, 1) for seed in seeds) ** 0.5
+    louder = median(checks.energy_beyond(seed, -1) / checks.energy_beyond(seed, 2) for seed in seeds)
     yield "Biases 6 and 7 make units affine on every sample, −6 silent; only their sum can be told, and signs of the"
     yield "four that bend cannot. The error is the root mean square of f − g on fresh inputs, the median over seeds; in"
     yield f"brackets how many seeds ended with a function, of how many. The best affine function misses {bent:.2f}, the"
@@ -132,7 +161,10 @@ def affine(records: Records) -> Iterator[str]:
         rows.append((task, method, *body, falling(list(known), list(known.values()))))
     yield from grid(("task", "method", *(f"N = {n:g}" for n in values), "exponent of N"), rows)
     yield ""
-    yield "`control=-1` is the printed estimator. Without a check (`within=1`) Algorithm 5 answers whatever it misses."
+    yield "`control=-1` is the printed estimator: its means are as noisy as y, whose mean square is"
+    yield f"{louder:,.0f} times what the regression of `control=2` leaves (the median), so that it wants about as many"
+    yield "times the samples, which is an extrapolation. Without a check (`within=1`) Algorithm 5 answers whatever it"
+    yield "misses."
     yield "`hermite-fused` tells the four units beside the affine part, whatever their signs; errors of these units:"
     yield ""
     fused = [r for r in records if r.method == "hermite-fused"]
@@ -177,7 +209,7 @@ def against(
     heads = [*(f"{name} = {v:g}" for v in values), *(["exponent of N"] if last else [])]
     rows = []
     for (task, method), cells in by_value(records, name):
-        row = [f"{error()(cells[v])} ({share(right)(cells[v])})" if v in cells else "-" for v in values]
+        row = [f"{error()(cells[v])} ({share(shown)(cells[v])})" if v in cells else "-" for v in values]
         row += [last(list(cells), [middle_of(mine) for mine in cells.values()])] if last else []
         rows.append((task, method, *row))
     yield from grid(("task", "method", *heads), rows)

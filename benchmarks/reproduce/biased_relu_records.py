@@ -32,8 +32,13 @@ def error(name: str = "parameter_error") -> Callable[[Records], str]:
 
 
 def right(record: Record) -> bool:
-    """Whether the last claim is the teacher."""
+    """Whether the answer is the teacher."""
     return record.metrics.get("identified") == 1
+
+
+def shown(record: Record) -> bool:
+    """Whether the last network claimed is the teacher, though a function may be the answer."""
+    return told(record, "identified") == 1
 
 
 def wrong(record: Record) -> bool:
@@ -109,7 +114,7 @@ def falling(samples: list[float], errors: list[float]) -> str:
 def needed(cells: dict[float, Records]) -> str:
     """From which N a method identifies: measured, or extrapolated from the law of its largest weight error."""
     for rows, mine in cells.items():
-        if 2 * sum(map(right, mine)) > len(mine):
+        if 2 * sum(map(shown, mine)) > len(mine):
             return f"{rows:.0e}, measured"
     found = law(list(cells), [middle_of(mine, "weight_error") for mine in cells.values()])
     if found is None:
