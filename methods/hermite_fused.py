@@ -167,7 +167,7 @@ class HermiteFused:
         assert found.rest is not None
         noise = problem.spec.resolution
         rows = None if noise else ENOUGH * found.theta.numel()
-        theta, rest = affine_part.refined(samples, found.theta, found.rest, pinned=problem.pinned, most=rows)
+        theta, rest = affine_part.refined(samples, found.theta, found.rest, most=rows)
         found = weighed(replace(found, theta=theta, rest=rest), held, problem)
         network = problem.network(found)
         return found if all(held_out_check.explains(network, seen, noise) for seen in (held, samples)) else None

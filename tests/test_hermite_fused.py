@@ -126,6 +126,14 @@ def test_units_that_never_bend_are_an_affine_part(biases: tuple[float, ...]) -> 
     torch.testing.assert_close(claims[-1](x), teacher(x), rtol=0, atol=1e-9)
 
 
+def test_an_affine_part_is_as_long_as_it_is_where_outer_weights_are_ones() -> None:
+    w = Run.seeded(2).sphere(3, 4).T
+    teacher = Network.shallow(w, numbers(6.0, 7.0, 0.2), "relu")
+    claims, _ = run_on(HermiteFused(rounds=4), teacher, replace(SPEC, samples=20_000, outer="ones"))
+    x = Run.seeded(7).normal(1000, 4)
+    torch.testing.assert_close(claims[-1](x), teacher(x), rtol=0, atol=1e-9)  # type: ignore[operator]
+
+
 def test_units_that_are_seen_are_told_beside_the_affine_part() -> None:
     name = "biased-relu:D=5,m=5,biases=large,N=20000"
     family = task(name)

@@ -53,8 +53,9 @@ def consolidated(network: Network, v: Tensor, c: Tensor) -> Network:
     )
 
 
-def refined(samples: Pairs, theta: Tensor, rest: Tensor, *, pinned: Pinned, most: int | None) -> tuple[Tensor, Tensor]:
+def refined(samples: Pairs, theta: Tensor, rest: Tensor, *, most: int | None) -> tuple[Tensor, Tensor]:
     """Units θ = (W, b, a) and affine part (v, c) next to the given ones, by (2) on the first `most` samples."""
+    pinned = Pinned(norms=True, outer=False)  # β is no unit's outer weight
     v, c = rest[:-1], rest[-1:]
     beta = v.norm().clamp_min(UNIT)
     start = torch.cat([theta, torch.cat([v / beta, c / beta, beta[None]])[:, None]], dim=1)
