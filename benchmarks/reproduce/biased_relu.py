@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from statistics import median
 
 from benchmarks.reproduce import biased_relu_items as items
-from benchmarks.reproduce import hermite_checks as checks
 from benchmarks.reproduce.biased_relu_items import Made, function_error
 from benchmarks.reproduce.biased_relu_records import (
     LEARNT,
@@ -27,6 +26,7 @@ from benchmarks.reproduce.biased_relu_records import (
     undercomplete,
     wrong,
 )
+from benchmarks.reproduce.hermite_checks import column_powers, large_biases, single_starts
 from benchmarks.reproduce.pages import ENDED, SECONDS, Column, Page, Section, by_task, grid, option, share
 from paramid.words.neuron_distances import CLOSE
 
@@ -57,7 +57,7 @@ def exact_part(records: Records) -> Iterator[str]:
     yield ""
     yield from by_task(records, ("error", error()), ("but for signs", error("parameter_error_unsigned")), SEEDS, ENDED)
     yield ""
-    starts = checks.alternating_starts()
+    starts = single_starts.alternating_starts()
     few, many = starts.ended
     solved = starts.of - starts.ended[few]
     yield "What limits `cp-als` is a start that decomposes nothing, which is the method; ours asks for as many terms as"
@@ -66,7 +66,7 @@ def exact_part(records: Records) -> Iterator[str]:
     yield f"{starts.of - starts.ended[many]} after {many}: {more_rounds(starts)}."
 
 
-def more_rounds(starts: checks.Starts) -> str:
+def more_rounds(starts: single_starts.Starts) -> str:
     """What helps."""
     few, many = starts.ended.values()
     return "more rounds hardly help, more starts do" if few - many < few / 2 else "more rounds help"
@@ -118,13 +118,13 @@ def smoothed_part(records: Records) -> Iterator[str]:
     yield ""
     yield from against(records, "tau")
     yield ""
-    yield f"s_m(Ŵ^⊙l) of such columns, not yet scaled to unit length, medians of {checks.DRAWS} draws:"
+    yield f"s_m(Ŵ^⊙l) of such columns, not yet scaled to unit length, medians of {column_powers.DRAWS} draws:"
     yield ""
-    told = {k: checks.smoothed(k) for k in checks.CASES}
-    heads = ("l, D, m", *(f"τ = {tau:g}" for tau in checks.TAUS), "exponent of τ", "s_m / τ^l")
+    told = {k: column_powers.smoothed(k) for k in column_powers.CASES}
+    heads = ("l, D, m", *(f"τ = {tau:g}" for tau in column_powers.TAUS), "exponent of τ", "s_m / τ^l")
     rows = (
         (
-            f"{k}, {checks.CASES[k][0]}, {checks.CASES[k][1]}",
+            f"{k}, {column_powers.CASES[k][0]}, {column_powers.CASES[k][1]}",
             *(f"{size:.1e}" for size in s.sizes.values()),
             f"{s.exponent:.2f}",
             " … ".join(f"{size / tau**k:.2g}" for tau, size in s.sizes.items()),
@@ -145,8 +145,8 @@ def wrong_part(records: Records) -> Iterator[str]:
 def affine(records: Records) -> Iterator[str]:
     """Theorem 3.2: the function's error against N, and what is told of the units that bend."""
     seeds = sorted({r.seed for r in records}) or [0]
-    bent = median(checks.energy_beyond(seed, 1) for seed in seeds) ** 0.5
-    louder = median(checks.energy_beyond(seed, -1) / checks.energy_beyond(seed, 2) for seed in seeds)
+    bent = median(large_biases.energy_beyond(seed, 1) for seed in seeds) ** 0.5
+    louder = median(large_biases.energy_beyond(seed, -1) / large_biases.energy_beyond(seed, 2) for seed in seeds)
     yield "Biases 6 and 7 make units affine on every sample, −6 silent; only their sum can be told, and signs of the"
     yield "four that bend cannot. The error is the root mean square of f − g on fresh inputs, the median over seeds; in"
     yield f"brackets how many seeds ended with a function, of how many. The best affine function misses {bent:.2f}, the"
@@ -218,7 +218,7 @@ def against(
 def findings(made: Made) -> Iterator[str]:
     """What every statement came to, what is ours, what failed, and where each line of the paper stands."""
     yield "f(x) = Σ a_i σ(⟨w_i, x⟩ + b_i), ‖w_i‖ = 1, T_k = E[f He_k]. Each line is a computation with a fixed seed"
-    yield "(`benchmarks/reproduce/hermite_checks.py`)."
+    yield "(`benchmarks/reproduce/hermite_checks/`)."
     yield ""
     yield from items.statements()
     for title, text in (

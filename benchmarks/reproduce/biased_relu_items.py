@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 from typing import NamedTuple
 
-from benchmarks.reproduce import hermite_checks as checks
 from benchmarks.reproduce.biased_relu_records import (
     ROUNDING,
     Records,
@@ -27,7 +26,15 @@ from benchmarks.reproduce.biased_relu_records import (
     told,
     undercomplete,
 )
-from benchmarks.reproduce.hermite_checks import Checked
+from benchmarks.reproduce.hermite_checks import (
+    closed_forms,
+    column_powers,
+    error_growth,
+    hermite_polynomials,
+    large_biases,
+    unit_signs,
+)
+from benchmarks.reproduce.hermite_checks.checked import Checked
 from benchmarks.reproduce.pages import grid, option
 
 Made = Mapping[str, Records]
@@ -51,28 +58,30 @@ class Item(NamedTuple):
 
 
 STATEMENTS = (
-    Statement("Lemma 3.5, (6), (7), Definitions 1.1, 1.2, Fact 1.3", "T_k in closed form", checks.closed_forms),
-    Statement("Proposition 3.6", "E(f̃ − f)² = Σ ‖T_k(f̃) − T_k(f)‖² / k!", checks.risk_expansion),
-    Statement("(8), (9), coefficients of σ", "the same without biases", checks.without_biases),
-    Statement("Lemma 4.3", "max(|He_k|, |He_(k+1)|) ≥ √(k!/2)", checks.separation),
-    Statement("(10), Turán", "He_(k+1)² − He_k He_(k+2) = k! Σ He_i²/i!", checks.turan),
-    Statement("Lemma 4.5, (12), (13), Claim 4.6", "z and β from four values", checks.four_values),
-    Statement("Algorithm 2 for l ≥ 2", "b and a from the loadings of four tensors", checks.printed_scalars),
-    Statement("Algorithm 3", "signs from T_1 by the sign of z_i", checks.sign_margins),
-    Statement("(5), Theorem 3.4, second half", "which networks of other signs are equal", checks.equal_functions),
-    Statement("Claim 4.8", "dependent columns without biases can be turned", checks.dependent_columns),
-    Statement("Theorem 4.2, second half", "exact regression, whatever the signs", checks.signs_left_open),
-    Statement("Claim 1.4", "s_k(U ⊙ V) ≥ κ s_k(U)/√(2k)", checks.lifted_columns),
-    Statement("(14), Lemma 5.2", "N ~ D^k/η² samples tell T_k within η", checks.moment_noise),
-    Statement("Theorem 5.1, Lemmas 5.3 to 5.7", "errors of parameters follow those of T_k", checks.robustness),
-    Statement("Lemmas 5.6, 5.7 at z = 0", "|z̃ − ξz| ≤ ε|z|/(B + 1)", checks.near_zero),
-    Statement("Lemma 5.8, Algorithm 5, step 4", "truncation, ball and descent", checks.dropped_steps),
-    Statement("Lemma 5.9", "units of large |b| are affine but for O(b² exp(−b²/2))", checks.affine_units),
-    Statement("Claim B.5, footnote 4", "|S| + 2 units hold an affine part too", checks.two_more_units),
-    Statement("Claim B.2", "s_2([u v]) ≥ s_2([u^⊗l v^⊗l])/√(2l)", checks.two_columns),
-    Statement("Claim B.3", "near powers have near factors", checks.near_powers),
-    Statement("Claim B.4", "|He_k| exp(−x²/2) ≤ √k!", checks.bounded_polynomials),
-    Statement("Corollary 3.3, §6: s_m", "s_m(Ŵ^⊙l) ≥ c_l (τ/D)^l/√m", checks.smoothed_bound),
+    Statement("Lemma 3.5, (6), (7), Definitions 1.1, 1.2, Fact 1.3", "T_k in closed form", closed_forms.closed_forms),
+    Statement("Proposition 3.6", "E(f̃ − f)² = Σ ‖T_k(f̃) − T_k(f)‖² / k!", closed_forms.risk_expansion),
+    Statement("(8), (9), coefficients of σ", "the same without biases", closed_forms.without_biases),
+    Statement("Lemma 4.3", "max(|He_k|, |He_(k+1)|) ≥ √(k!/2)", hermite_polynomials.separation),
+    Statement("(10), Turán", "He_(k+1)² − He_k He_(k+2) = k! Σ He_i²/i!", hermite_polynomials.turan),
+    Statement("Lemma 4.5, (12), (13), Claim 4.6", "z and β from four values", hermite_polynomials.four_values),
+    Statement(
+        "Algorithm 2 for l ≥ 2", "b and a from the loadings of four tensors", hermite_polynomials.printed_scalars
+    ),
+    Statement("Algorithm 3", "signs from T_1 by the sign of z_i", unit_signs.sign_margins),
+    Statement("(5), Theorem 3.4, second half", "which networks of other signs are equal", unit_signs.equal_functions),
+    Statement("Claim 4.8", "dependent columns without biases can be turned", unit_signs.dependent_columns),
+    Statement("Theorem 4.2, second half", "exact regression, whatever the signs", unit_signs.signs_left_open),
+    Statement("Claim 1.4", "s_k(U ⊙ V) ≥ κ s_k(U)/√(2k)", column_powers.lifted_columns),
+    Statement("(14), Lemma 5.2", "N ~ D^k/η² samples tell T_k within η", error_growth.moment_noise),
+    Statement("Theorem 5.1, Lemmas 5.3 to 5.7", "errors of parameters follow those of T_k", error_growth.robustness),
+    Statement("Lemmas 5.6, 5.7 at z = 0", "|z̃ − ξz| ≤ ε|z|/(B + 1)", error_growth.near_zero),
+    Statement("Lemma 5.8, Algorithm 5, step 4", "truncation, ball and descent", large_biases.dropped_steps),
+    Statement("Lemma 5.9", "units of large |b| are affine but for O(b² exp(−b²/2))", large_biases.affine_units),
+    Statement("Claim B.5, footnote 4", "|S| + 2 units hold an affine part too", large_biases.two_more_units),
+    Statement("Claim B.2", "s_2([u v]) ≥ s_2([u^⊗l v^⊗l])/√(2l)", column_powers.two_columns),
+    Statement("Claim B.3", "near powers have near factors", column_powers.near_powers),
+    Statement("Claim B.4", "|He_k| exp(−x²/2) ≤ √k!", hermite_polynomials.bounded_polynomials),
+    Statement("Corollary 3.3, §6: s_m", "s_m(Ŵ^⊙l) ≥ c_l (τ/D)^l/√m", column_powers.smoothed_bound),
 )
 
 MISPRINTS = """- *Rank of the second tensor* (Algorithm 1, step 3). T_{2l+2} is to be flattened as D^l ×
@@ -198,7 +207,7 @@ def learnt(made: Made) -> str:
     mine = [r for r in made.get("relu-affine", []) if base(r) == "relu-regression"]
     if not mine:
         return OPEN
-    said, most = [], checks.LARGE.m + 2
+    said, most = [], large_biases.LARGE.m + 2
     for (_, method), cells in by_value(mine, "N"):
         errors = {n: missed for n, each in cells.items() if (missed := function_error(each)) is not None}
         found = law(list(errors), list(errors.values()))
