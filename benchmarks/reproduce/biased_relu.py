@@ -106,7 +106,8 @@ def identified_by(records: Records) -> Iterator[str]:
 def wanted(records: Records) -> Iterator[str]:
     """From which N every method identifies most seeds: measured, or extrapolated and called so."""
     yield "N from which a method identifies most networks; where it did not, the N at which the median of the largest"
-    yield f"error of a weight vector would reach {CLOSE:g} by its own law, which is an extrapolation:"
+    yield f"error of a weight vector would reach {CLOSE:g}, by the law of its medians where three are below {LEARNT:g},"
+    yield "by that of Lemma 5.2 otherwise, which is an extrapolation:"
     yield ""
     for (task, method), cells in by_value(records, "N"):
         yield f"- {task}, `{method}`: {needed(cells)}"

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from benchmarks.reproduce.biased_relu_records import (
     ROUNDING,
+    STEEP,
     Records,
     base,
     by_value,
@@ -212,9 +213,9 @@ def learnt(made: Made) -> str:
         errors = {n: missed for n, each in cells.items() if (missed := function_error(each)) is not None}
         found = law(list(errors), list(errors.values()))
         units = max(r.stats.get("units", 0) for each in cells.values() for r in each)
-        fell = found is not None and found.points > 1 and units <= most
+        fell = found is not None and found.exponent < STEEP and units <= most
         ends = f"{list(errors.values())[-1]:.1e} at N = {max(errors):.0e}" if errors else "no function"
-        fall = f"falls like N^{found.exponent:.2f}" if found and found.points > 1 else "does not fall by a law"
+        fall = f"falls like N^{found.exponent:.2f}" if found else "does not fall by a law"
         said.append(f"{'holds' if fell else 'not seen'} for `{method}`: {fall}, {ends}, {units:.0f} of {most} units")
     return "; ".join(said)
 

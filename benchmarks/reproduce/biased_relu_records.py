@@ -12,6 +12,7 @@ from paramid.words.neuron_distances import CLOSE
 
 LEARNT = 0.3  # above, errors do not yet fall like a power of N
 ROUNDING = 1e-9  # below, they fall no longer
+STEEP = -0.25  # flatter exponents are those of medians that do not fall yet
 
 Records = list[Record]
 
@@ -84,7 +85,7 @@ def by_value(records: Records, name: str) -> Iterator[tuple[tuple[str, str], dic
 
 
 class Law(NamedTuple):
-    """error = constant N^exponent, fitted to so many medians; of one alone, with exponent -1/2."""
+    """error = constant N^exponent, fitted to so many medians."""
 
     constant: float
     exponent: float
@@ -96,31 +97,40 @@ class Law(NamedTuple):
 
 
 def law(samples: list[float], errors: list[float]) -> Law | None:
-    """The law of the errors in the range where there is one, of the two largest N at least."""
-    kept = [(n, e) for n, e in zip(samples, errors, strict=True) if ROUNDING < e < LEARNT]
-    if not kept:
+    """The law of the errors in the range where there is one; None of fewer than two."""
+    kept = in_range(samples, errors)
+    if len(kept) < 2:
         return None
-    exponent = slope([n for n, _ in kept], [e for _, e in kept]) if len(kept) > 1 else -0.5
+    exponent = slope(*zip(*kept, strict=True))
     constant = math.exp(sum(math.log(e / n**exponent) for n, e in kept) / len(kept))
-    return Law(constant, exponent, len(kept)) if exponent < 0 else None
+    return Law(constant, exponent, len(kept))
+
+
+def in_range(samples: list[float], errors: list[float]) -> list[tuple[float, float]]:
+    """What may fall like a power of N."""
+    return [(n, e) for n, e in zip(samples, errors, strict=True) if ROUNDING < e < LEARNT]
 
 
 def falling(samples: list[float], errors: list[float]) -> str:
     """The exponent of N, of errors in the range where there is one."""
     found = law(samples, errors)
-    return f"{found.exponent:.2f}" if found and found.points > 1 else "-"
+    return f"{found.exponent:.2f}" if found else "-"
 
 
 def needed(cells: dict[float, Records]) -> str:
-    """From which N a method identifies: measured, or extrapolated from the law of its largest weight error."""
+    """From which N a method identifies: measured, or extrapolated from its largest weight errors."""
     for rows, mine in cells.items():
         if 2 * sum(map(shown, mine)) > len(mine):
             return f"{rows:.0e}, measured"
-    found = law(list(cells), [middle_of(mine, "weight_error") for mine in cells.values()])
-    if found is None:
-        return f"not even {max(cells):.0e}, nor is there a law: no median weight error is below {LEARNT:g}"
-    source = f"the law of {found.points} medians" if found.points > 1 else "one median and N^-1/2"
-    return f"{max(found.rows(CLOSE), max(cells)):.0e}, extrapolated from {source}"
+    most, errors = max(cells), [middle_of(mine, "weight_error") for mine in cells.values()]
+    kept, found = in_range(list(cells), errors), law(list(cells), errors)
+    if not kept:
+        return f"not even {most:.0e}, nor is there a law: no median weight error is below {LEARNT:g}"
+    if found and found.points > 2 and found.exponent < STEEP:
+        told = f"N^{found.exponent:.2f} of {found.points} medians"
+        return f"{max(found.rows(CLOSE), most):.0e}, extrapolated by {told}"
+    rows, last = kept[-1]
+    return f"{max(rows * (last / CLOSE) ** 2, most):.0e}, extrapolated by N^-1/2 from the last median, {last:.1e}"
 
 
 def undercomplete(records: Records) -> Records:
