@@ -26,7 +26,7 @@ from paramid.methods.hermite_jennrich import SAME, SAME_NOISY, count, distinct, 
 from paramid.words import hermite
 from paramid.words.options import at_least
 
-SOLVED = 1e-7  # of the tensor, near where a start ends: no other is needed
+SOLVED = 1e-7  # of the tensor: no other start is needed
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class AlternatingLeastSquares(HermitePipeline):
 
     starts: int = 3  # random starts for each tensor, at most; the one of least residual is kept
     iterations: int = 300  # rounds of alternating least squares of a start, at most
-    tolerance: float = 1e-12  # change of the relative error at which a start ends
+    tolerance: float = 0.0  # change of tensorly's error, right to √eps, at which a start ends; 0: after all its rounds
 
     version: ClassVar[int] = 2
 

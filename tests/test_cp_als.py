@@ -36,7 +36,7 @@ def test_a_tensor_that_lacks_units_or_is_not_solved_spoils_no_other(biases: str 
     found, truth = last_claim(AlternatingLeastSquares(moments="exact"), task, task.draw(seed)), task.draw(seed)
     assert isinstance(found, Network)
     x = Run.seeded(0).normal(100, 5)
-    torch.testing.assert_close(found(x), truth(x), rtol=0, atol=1e-4)
+    torch.testing.assert_close(found(x), truth(x), rtol=0, atol=1e-6)
 
 
 def test_the_backend_of_others_is_left_alone() -> None:

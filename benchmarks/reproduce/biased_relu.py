@@ -60,8 +60,9 @@ def exact_part(records: Records) -> Iterator[str]:
     starts = single_starts.alternating_starts()
     few, many = starts.ended
     solved = starts.of - starts.ended[few]
-    yield "What limits `cp-als` is a start that decomposes nothing, which is the method; ours asks for as many terms as"
-    yield "a tensor has, fewer than units where a bias is a root, and believes a decomposed tensor before the other."
+    yield "What limits `cp-als` is a start that decomposes nothing, which is the method; our use of it asks for as many"
+    yield "terms as a tensor has, fewer than units where a bias is a root, believes a decomposed tensor before the"
+    yield "other, and does not stop by an error that is right to eight digits."
     yield f"Of {starts.of} single starts at D = m = 5 {solved} decompose their tensor after {few} rounds, and"
     yield f"{starts.of - starts.ended[many]} after {many}: {more_rounds(starts)}."
 

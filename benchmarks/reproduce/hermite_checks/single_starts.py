@@ -20,7 +20,7 @@ class Starts(NamedTuple):
 
 
 @cache
-def alternating_starts(networks: int = 3, starts: int = 3) -> Starts:
+def alternating_starts(networks: int = 2, starts: int = 3) -> Starts:
     """Exact T_3 and T_4 at D = m = 5, every start by itself: whether more rounds would have helped."""
     ended = dict.fromkeys((300, 900), 0)
     for seed in range(networks):
@@ -30,7 +30,7 @@ def alternating_starts(networks: int = 3, starts: int = 3) -> Starts:
             for _ in range(starts):
                 start = [run.normal(5, 5) for _ in range(k)]
                 for rounds in ended:
-                    columns = cp_als.alternate(tensor / tensor.norm(), start, rounds, 1e-12)
+                    columns = cp_als.alternate(tensor / tensor.norm(), start, rounds, 0.0)
                     left = math.inf if columns is None else expand(columns, f.moments(k), k).residual
                     ended[rounds] += left > 1e-6 * float(tensor.norm())
     return Starts(ended, 2 * networks * starts)
