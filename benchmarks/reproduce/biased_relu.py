@@ -3,6 +3,7 @@
 The suites' tables are here, the verdict on every line of the paper in biased_relu_items, its numbers in hermite_checks.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from statistics import median
 
@@ -167,11 +168,25 @@ def affine(records: Records) -> Iterator[str]:
     yield f"{louder:,.0f} times what the regression of `control=2` leaves (the median), so that it wants about as many"
     yield "times the samples, which is an extrapolation. Without a check (`within=1`) Algorithm 5 answers whatever it"
     yield "misses."
-    yield "`hermite-fused` tells the four units beside the affine part, whatever their signs; errors of these units:"
+    yield ""
+    yield "`hermite-fused` fits seven units first. A refinement on the samples has only units that bend to put the"
+    yield "affine part into. Then it takes the units that stand out of the noise, of any sign, beside ⟨v, x⟩ + c."
+    yield "Errors of the four units but for their signs, medians over seeds, after each step:"
     yield ""
     fused = [r for r in records if r.method == "hermite-fused"]
-    columns = (("but for signs", error("parameter_error_unsigned")), SEEDS, ENDED, SECONDS)
-    yield from by_task(fused, *columns)
+    steps = (("seven units, first fit", 0), ("refined", -2), ("beside ⟨v, x⟩ + c", -1))
+    yield from by_task(fused, *((name, of_network(place)) for name, place in steps), SEEDS, ENDED, SECONDS)
+
+
+def of_network(place: int) -> Callable[[Records], str]:
+    """The median error but for signs of one of the networks that a run claimed, first to last."""
+
+    def cell(mine: Records) -> str:
+        networks = [[c.metrics for c in r.claims if c.kind == "Network"] for r in mine]
+        known = [m[place].get("parameter_error_unsigned", math.inf) for m in networks if len(m) > 2]
+        return f"{median(known):.1e}" if known else "-"
+
+    return cell
 
 
 def in_brackets(missed: float | None, mine: Records) -> str:
