@@ -4,13 +4,16 @@
 
 from random starts, without asking for symmetry; at a solution all factors of a term are w_r up to scale. T_3 and T_4
 are taken whatever the order l: l decides how many units may be asked for and which coefficients give their scalars. By
-Kruskal's condition T_4 has one such decomposition for 4 D ≥ 2 m + 3 and W in general position.
+Kruskal's condition T_4 has one such decomposition for 4 D ≥ 2 m + 3 and W in general position. Many a start ends where
+it decomposes nothing: a direction is taken from the tensor in which its coefficient is highest above the noise and
+above what (1) leaves of that tensor.
 
 References: Harshman 1970; Kolda & Bader, SIAM Review 51 (2009), §3.4; Kossaifi et al., TensorLy, JMLR 20 (2019).
 """
 
 import math
 from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
 from torch import Tensor
@@ -19,11 +22,11 @@ from paramid import Run, Spec
 from paramid.methods.hermite.jennrich import Terms, expand
 from paramid.methods.hermite.moment_estimates import Moments
 from paramid.methods.hermite.tensors_to_network import HermitePipeline
-from paramid.methods.hermite_jennrich import SAME, SAME_NOISY, distinct, threshold
+from paramid.methods.hermite_jennrich import SAME, SAME_NOISY, count, distinct, threshold
 from paramid.words import hermite
 from paramid.words.options import at_least
 
-SOLVED = 1e-10  # of the tensor: no other start is needed
+SOLVED = 1e-7  # of the tensor: no other start is needed
 
 
 @dataclass(frozen=True)
@@ -32,7 +35,9 @@ class AlternatingLeastSquares(HermitePipeline):
 
     starts: int = 3  # random starts for each tensor, at most; the one of least residual is kept
     iterations: int = 300  # rounds of alternating least squares of a start, at most
-    tolerance: float = 1e-12  # change of the relative error at which a start ends
+    tolerance: float = 0.0  # change of tensorly's error, right to √eps, at which a start ends; 0: after all its rounds
+
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -55,11 +60,11 @@ class AlternatingLeastSquares(HermitePipeline):
         return None
 
     def directions(self, moments: Moments, spec: Spec, run: Run) -> Tensor:
-        """(1) for both tensors; of every direction the copy that stands out more."""
+        """(1) for both tensors; of every direction the copy that stands out more, also of what (1) leaves."""
         m = spec.widths[0]
         assert m is not None  # declined otherwise
-        terms = {k: self.decompose(moments.full(k), m, run) for k in (3, 4)}
-        heights = [t.coefficients.abs() / threshold(moments, k, 1) for k, t in terms.items()]
+        terms = {k: self.decompose(moments.full(k), rank(moments, k, m), run) for k in (3, 4)}
+        heights = [t.coefficients.abs() / max(threshold(moments, k, 1), t.residual) for k, t in terms.items()]
         same = SAME_NOISY if any(moments.noise.values()) else SAME
         return distinct(torch.cat([t.columns for t in terms.values()], dim=1), torch.cat(heights), same)[:, :m]
 
@@ -75,6 +80,12 @@ class AlternatingLeastSquares(HermitePipeline):
             if columns is not None:
                 best = min(best, expand(columns, hermite.fold(tensor), tensor.ndim), key=lambda terms: terms.residual)
         return best
+
+
+def rank(moments: Moments, order: int, most: int) -> int:
+    """The terms of T_order: fewer than units where coefficients are exact and a bias is a root of their polynomial."""
+    exact = not any(moments.noise.values())
+    return min(most, count(moments, order, 1)) if exact and most <= moments.inputs else most
 
 
 def alternate(tensor: Tensor, start: list[Tensor], iterations: int, tolerance: float) -> Tensor | None:

@@ -14,17 +14,20 @@ is for m ≤ D units, l = 2 for m ≤ D(D+1)/2. Where m is unknown, it is the nu
 times its noise. Smooth activations are identified by the same formulas with c_k(b) = E[g^(k)(z + b)] (Stein).
 
 A network is the answer when what it leaves of samples held out is noise, when no parameter is uncertain by more than
-0.01, and when every kink has samples on both sides. Otherwise the method gives up.
+0.01, and when every kink has samples on both sides. Otherwise, at order 1, the units of a ReLU network that stand out
+of the noise are taken alone, of any sign, beside an affine part ⟨v, x⟩ + c (affine_part): units of large |b| are affine
+or zero on all samples, and a fit of as many units as are told bends those that are seen. Where both explain every
+sample the function is the answer: it says nothing of units that are not seen. Otherwise the method gives up.
 
 References: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209; its control variates, pivot and rounds are ours.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from paramid import Access, Claim, Directions, GiveUp, Oracle, Run, Samples, Spec, activation
-from paramid.methods.hermite import coefficient_fit, held_out_check, moment_estimates
+from paramid import Access, Claim, Directions, Function, GiveUp, Oracle, Run, Samples, Spec, activation
+from paramid.methods.hermite import affine_part, coefficient_fit, held_out_check, moment_estimates
 from paramid.methods.hermite.moment_estimates import Moments
 from paramid.methods.hermite.residual_rounds import Found, Problem, counted, decomposed, round_of, weighed
 from paramid.methods.refinement import sample_refinement
@@ -57,7 +60,7 @@ class HermiteFused:
     tries: int = 30  # random draws of a pencil, of which the best is kept
     N: int | None = None  # samples, a tenth held out, at most 20,000; default: what is granted, or 100,000
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         among(self, moments=SOURCES, order=(1, 2), control=(-1, 0, 1, 2))
@@ -114,26 +117,66 @@ class HermiteFused:
         samples, held = oracle.sample(rows - apart), oracle.sample(apart)
         moments = moment_estimates.estimate(samples, problem.orders, control=self.control, left=self.order)
         m = oracle.spec.widths[0] or counted(moments, problem)
+        try:
+            yield from self.network(samples, held, moments, m, problem, run)
+        except GiveUp as reason:
+            found = self.beside_affine(samples, held, moments, m, replace(problem, affine=True), run)
+            if found is None:
+                raise reason from None
+            whole = problem.network(found)
+            if oracle.spec.widths[0] is None or whole.widths[0] <= m:
+                yield replace(whole, stats={"residual": found.left})
+            yield Function(whole, stats={"residual": found.left, "units": found.theta.shape[1]})
+
+    def network(
+        self, samples: Samples, held: Samples, moments: Moments, m: int, problem: Problem, run: Run
+    ) -> Iterator[Claim]:
+        """Stages 2 to 6 for m units."""
         found = weighed(decomposed(moments, m, problem, run), held, problem)
         yield Directions(found.theta[:-2], stats={"units": m})
-        yield problem.network(found.theta, residual=found.left, round=0)
+        yield problem.network(found, residual=found.left, round=0)
         spread = left_by_regression(samples, moments, self.control)
-        size = sample_refinement.weighed(held, None)[1] ** 0.5
-        for number in range(1, self.rounds + 1):
-            if self.refine and found.left <= NEAR * size:
-                break
-            better = round_of(samples, held, found, problem, run, self.control)
-            if better is None:
-                break
+        for number, better in enumerate(self.better(samples, held, found, problem, run), 1):
             found, spread = better, found.left
-            yield problem.network(found.theta, residual=found.left, round=number)
+            yield problem.network(found, residual=found.left, round=number)
         yield from self.completed(samples, held, found, spread, problem, run)
+
+    def better(self, samples: Samples, held: Samples, found: Found, problem: Problem, run: Run) -> Iterator[Found]:
+        """Stage 5, until a refinement needs no more of it or it no longer helps."""
+        size = sample_refinement.weighed(held, None)[1] ** 0.5
+        for _ in range(self.rounds):
+            if self.refine and found.left <= NEAR * size:
+                return
+            after = round_of(samples, held, found, problem, run, self.control)
+            if after is None:
+                return
+            found = after
+            yield found
+
+    def beside_affine(
+        self, samples: Samples, held: Samples, moments: Moments, most: int, problem: Problem, run: Run
+    ) -> Found | None:
+        """The units that stand out of the noise of T_2 and an affine part, where they explain every sample."""
+        if not self.refine or self.order != 1 or problem.name != "relu":
+            return None
+        try:
+            found = weighed(decomposed(moments, min(most, counted(moments, problem)), problem, run), held, problem)
+        except GiveUp:
+            return None
+        found = [found, *self.better(samples, held, found, problem, run)][-1]
+        assert found.rest is not None
+        noise = problem.spec.resolution
+        rows = None if noise else ENOUGH * found.theta.numel()
+        theta, rest = affine_part.refined(samples, found.theta, found.rest, most=rows)
+        found = weighed(replace(found, theta=theta, rest=rest), held, problem)
+        network = problem.network(found)
+        return found if all(held_out_check.explains(network, seen, noise) for seen in (held, samples)) else None
 
     def completed(
         self, samples: Samples, held: Samples, found: Found, spread: float, problem: Problem, run: Run
     ) -> Iterator[Claim]:
         """Stage 6, and whether its network is believed."""
-        network, spec = problem.network(found.theta), problem.spec
+        network, spec = problem.network(found), problem.spec
         if self.refine:
             most = None if spec.resolution else ENOUGH * found.theta.numel()
             refined = sample_refinement.refine(samples, network, pinned=problem.pinned, most=most)
@@ -150,7 +193,7 @@ class HermiteFused:
         m = oracle.spec.widths[0] or counted(moments, problem)
         found = decomposed(moments, m, problem, run)
         size = coefficient_fit.energy(moments.tensors, moments.inputs)
-        network = problem.network(found.theta, residual=found.normal.loss**0.5)
+        network = problem.network(found, residual=found.normal.loss**0.5)
         yield network
         if not found.normal.loss <= ROUNDED**2 * size:
             raise GiveUp(f"{found.normal.loss**0.5:.1e} is left of coefficients of {size**0.5:.1e}")

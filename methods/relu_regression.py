@@ -12,7 +12,7 @@ is right up to an affine function, so signs need not be known either. The paper 
 dependent, as max(0, z) - max(0, -z) = z.
 
 What needs no v and c and fits to a hundredth is claimed as a network. Everything else is stage 3's, whose parameters
-are not the teacher's: claimed as a function if it misses at most a tenth of the values' deviation on samples held out.
+are not the teacher's: claimed as a function if it misses at most `within` of the values' deviation on samples held out.
 
 Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Algorithm 5 and Claim B.5.
 """
@@ -24,14 +24,13 @@ import torch
 from torch import Tensor
 
 from paramid import Claim, Directions, Function, GiveUp, Network, Oracle, Run, Spec
+from paramid.methods.hermite.affine_part import consolidated
 from paramid.methods.hermite.function_check import MISSED, missed, told
 from paramid.methods.hermite.moment_estimates import Moments, Pairs
 from paramid.methods.hermite.tensors_to_network import HELD
 from paramid.methods.hermite_jennrich import HermiteJennrich, count
 from paramid.words.memory_limits import CHUNK
-
-LEARNT = 0.1  # of the values' deviation: what a function may miss
-UNIT = 1e-12  # shorter affine parts than that have no direction
+from paramid.words.options import at_least
 
 
 @dataclass(frozen=True)
@@ -39,9 +38,13 @@ class ReluRegression(HermiteJennrich):
     """Units from one half of the samples, least squares on their outputs with the other (Awasthi et al.)."""
 
     control: int = 2  # degree of the regression taken off values before their moments; -1: none, affine units drown it
+    within: float = (
+        0.1  # of the values' deviation: what a function may miss to be claimed; 1: all that is better than none
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        at_least(self, within=0)
         if self.moments != "samples":
             raise ValueError(f"moments is {self.moments!r}; a regression needs samples")
 
@@ -60,7 +63,7 @@ class ReluRegression(HermiteJennrich):
             return
         fitted, v, c = regressed(rest, units, affine=True)
         short = missed(held, fitted, v, c, spec.noise)
-        if not short <= LEARNT:
+        if not short <= self.within:
             raise GiveUp(f"{w.shape[1]} units and an affine function miss {short:.1%} of the values' deviation")
         whole = consolidated(fitted, v, c)
         yield Function(whole, stats={"missed": short, "units": whole.widths[0]})
@@ -85,18 +88,3 @@ def regressed(samples: Pairs, units: Network, *, affine: bool) -> tuple[Network,
     beta = normal.new_zeros(m + d + 1)
     beta[:used] = torch.linalg.pinv(normal[:used, :used], hermitian=True) @ normal[:used, -1]
     return Network.shallow(units.weights[0], units.biases[0], "relu", beta[:m]), beta[m:-1], beta[-1:]
-
-
-def consolidated(network: Network, v: Tensor, c: Tensor) -> Network:
-    """Stage 3. A constant alone has no direction and becomes the output bias."""
-    beta = v.norm()
-    if float(beta) <= UNIT:
-        return network.with_layers(network.weights, (network.biases[0], network.biases[1] + c))
-    w, b, a = network.weights[0], network.biases[0], network.weights[1][:, 0]
-    unit, shift = v[:, None] / beta, c / beta
-    return Network.shallow(
-        torch.cat([w, unit, -unit], dim=1),
-        torch.cat([b, shift, -shift]),
-        "relu",
-        torch.cat([a, beta[None], -beta[None]]),
-    )

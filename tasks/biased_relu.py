@@ -6,9 +6,12 @@
     (4)  s_m(W^{⊙l}) ≥ s_min,   ‖W^{⊙l} z‖² = zᵀ (WᵀW)^{∘l} z,   l the least order with C(D+l-1, l) ≥ m.
 
 weights=random draws columns on the sphere until (4) holds; orthonormal needs m ≤ D; correlated takes the columns along
-√0.4 c + √0.6 u_i, c common to all: inner products of 0.4 on average, again until (4).
+√0.4 c + √0.6 u_i, c common to all: inner products of 0.4 on average, again until (4). smoothed is a small perturbation
+of what cannot be told apart, m equal columns, whatever (4) says of it:
 
-Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, §1.1 and §3.
+    (5)  w_i along c + τ g_i / √D,   g_i ~ N(0, I_D).
+
+Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, §1.1, §3 and §6.
 """
 
 from __future__ import annotations
@@ -34,7 +37,7 @@ F64 = torch.float64
 LEAST, MOST = 0.5, 1.5  # outer weights but for their sign
 COMMON = 0.4  # the share of correlated columns that is common to all
 TRIES, WORK = 5000, 2**30  # draws at most for (4), and multiplications
-LAWS = ("random", "orthonormal", "correlated")
+LAWS = ("random", "orthonormal", "correlated", "smoothed")
 ROOT3 = math.sqrt(3)
 LISTS = {
     "roots": (0.0, 1.0, -1.0, ROOT3, -ROOT3),  # of He_1, He_2, He_3: some T_k loses each of these units
@@ -64,7 +67,8 @@ class BiasedRelu(Task):
 
     D: int = 5  # inputs
     m: int = 5  # units
-    weights: str = "random"  # random: on the sphere; orthonormal: m ≤ D; correlated: inner products of 0.4 on average
+    weights: str = "random"  # random: on the sphere; orthonormal: m ≤ D; correlated: products of 0.4; smoothed: by tau
+    tau: float = 0.3  # of smoothed weights: m equal columns, every entry moved by N(0, tau²/D), scaled to length 1
     s_min: float = 0.25  # weights are drawn until s_m(W^{⊙l}) is at least this, l the least with C(D+l-1, l) ≥ m
     bias: float = 1.5  # half-width of the uniform law of biases
     biases: str | None = None  # first units: 1--1, roots (of He_k), large (±6, 7); negative: all ≤ -1.5; default: drawn
@@ -84,6 +88,7 @@ class BiasedRelu(Task):
         "D=5,m=3,N=20000",
         *("D=1,m=1,N=2000", "D=2,m=1,N=1", "D=3,m=2,N=40", "D=30,m=1,N=2000"),
         *("D=4,m=4,weights=orthonormal,N=5000", "D=3,m=3,weights=correlated,N=5000"),
+        "D=4,m=6,weights=smoothed,tau=0.2,N=5000",
         *("D=4,m=6,s_min=0.1,N=5000", "D=2,m=3,s_min=0.1,N=5000", "D=3,m=9,s_min=0,N=5000"),
         *("D=5,m=3,known=false,N=5000", "D=4,m=6,s_min=0.1,known=false,N=5000", "D=4,m=3,noise=0.1,N=5000"),
         *("D=4,m=4,biases=large,N=5000", "D=4,m=4,biases=roots,N=5000", "D=2,m=1,biases=0,N=5000"),
@@ -92,6 +97,8 @@ class BiasedRelu(Task):
 
     def __post_init__(self) -> None:
         at_least(self, D=1, m=1, N=1, s_min=0, bias=0, noise=0)
+        if not 0 < self.tau < math.inf:
+            raise ValueError(f"tau is {self.tau:g}; a number above 0 was wanted")
         among(self, weights=LAWS)
         if self.m > (1 if self.D == 1 else self.D if self.weights == "orthonormal" else math.inf):
             raise ValueError(f"{self.m} units in {self.D} dimensions cannot be {self.weights} and not parallel")
@@ -154,6 +161,10 @@ class BiasedRelu(Task):
         """Unit columns of the law asked for, with (4)."""
         if self.weights == "orthonormal":
             return torch.linalg.qr(random_streams.unit_columns(self.D, self.m, source, F64))[0]
+        if self.weights == "smoothed":
+            moves = random_streams.normal(self.D, self.m, source, torch.device("cpu"), F64)
+            w = random_streams.unit_columns(self.D, 1, source, F64) + self.tau / math.sqrt(self.D) * moves
+            return w / w.norm(dim=0)
         best, tries = 0.0, max(10, min(TRIES, WORK // self.m**3))
         for _ in range(tries):
             w = random_streams.unit_columns(self.D, self.m, source, F64)

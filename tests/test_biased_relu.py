@@ -104,6 +104,7 @@ def test_lists_that_are_none_are_refused(text: str) -> None:
         ("m=2,biases=1-2-3", "3 biases were listed for 2 units"),
         ("N=0", "N is 0"),
         ("bias=nan", "bias is nan"),
+        ("weights=smoothed,tau=0", "tau is 0"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(options: str, said: str) -> None:
@@ -148,6 +149,18 @@ def test_moments_that_cannot_be_held_are_refused_with_the_arithmetic() -> None:
         teacher.moments(12)
     with pytest.raises(ValueError, match="order is -1"):
         teacher.moments(-1)
+
+
+def test_smoothed_columns_are_equal_but_for_tau() -> None:
+    """s_m(W^{⊙2}) of more columns than inputs falls like τ², and of random columns it does not know τ."""
+    sizes = {}
+    for law in ("smoothed", "random"):
+        for tau in (0.02, 0.01):
+            drawn = [BiasedRelu(D=4, m=6, s_min=0, weights=law, tau=tau).draw(s).weights[0] for s in range(20)]
+            sizes[law, tau] = sorted(least_singular_value(w, 2) for w in drawn)[10]
+            assert all(torch.allclose(w.norm(dim=0), torch.ones(6, dtype=F64)) for w in drawn)
+    assert 3 < sizes["smoothed", 0.02] / sizes["smoothed", 0.01] < 5
+    assert sizes["random", 0.02] == sizes["random", 0.01]
 
 
 @pytest.mark.parametrize("corner", BiasedRelu.corners)

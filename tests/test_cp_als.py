@@ -29,6 +29,16 @@ def test_alternating_least_squares_finds_orthogonal_terms() -> None:
     torch.testing.assert_close(found(x), truth(x))
 
 
+@pytest.mark.parametrize(("biases", "seed"), [("roots", 0), ("roots", 1), (None, 2)])
+def test_a_tensor_that_lacks_units_or_is_not_solved_spoils_no_other(biases: str | None, seed: int) -> None:
+    """Roots take units out of T_3 and T_4, and no start solves T_3 of seed 2: its other tensor has all directions."""
+    task = BiasedRelu(D=5, m=5, biases=biases)
+    found, truth = last_claim(AlternatingLeastSquares(moments="exact"), task, task.draw(seed)), task.draw(seed)
+    assert isinstance(found, Network)
+    x = Run.seeded(0).normal(100, 5)
+    torch.testing.assert_close(found(x), truth(x), rtol=0, atol=1e-6)
+
+
 def test_the_backend_of_others_is_left_alone() -> None:
     before = tensorly.get_backend()
     start = [Run.seeded(k).normal(3, 2) for k in range(3)]

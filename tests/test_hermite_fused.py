@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from paramid import Access, Claim, Directions, GiveUp, Network, Run, Spec, task
+from paramid import Access, Claim, Directions, Function, GiveUp, Network, Run, Spec, task
 from paramid.methods.hermite_fused import HermiteFused
 from paramid.oracle.counting import CountingOracle
 from paramid.words import hermite
@@ -107,14 +107,49 @@ def test_samples_are_asked_once_and_no_more_than_granted() -> None:
         (lambda x: 0 * x[:, :1], 0.0, "no pencil"),
         (lambda x: 0 * x[:, :1], 1.0, "uncertain"),
         (lambda x: (x**3).sum(1, keepdim=True), 0.0, "is left of the values"),
-        (relu(Run.seeded(2).sphere(3, 4).T, 6.0, 0.3, -0.5), 0.0, "left of the values|affine"),
-        (relu(Run.seeded(2).sphere(3, 4).T, -6.0, 0.3, -0.5), 0.0, "uncertain"),
-        (relu(Run.seeded(2).sphere(3, 4).T, 6.0, 7.0, 0.2), 0.0, "left of the values|affine|uncertain"),
+        (relu(Run.seeded(2).sphere(3, 4).T, 3.2, 0.3, -0.5), 0.0, "left of the values|affine"),
     ],
 )
 def test_what_is_not_seen_is_given_up(teacher: Callable[[Tensor], Tensor], noise: float, reason: str) -> None:
     with pytest.raises(GiveUp, match=reason):
         run_on(HermiteFused(rounds=0), teacher, replace(SPEC, noise=noise, samples=4000))
+
+
+@pytest.mark.parametrize("biases", [(6.0, 0.3, -0.5), (-6.0, 0.3, -0.5), (6.0, 7.0, 0.2)])
+def test_units_that_never_bend_are_an_affine_part(biases: tuple[float, ...]) -> None:
+    """The units that are seen and ⟨v, x⟩ + c are the function to rounding: nothing is said of the others."""
+    teacher = relu(Run.seeded(2).sphere(3, 4).T, *biases)
+    claims, _ = run_on(HermiteFused(rounds=4), teacher, replace(SPEC, samples=20_000))
+    assert isinstance(claims[-1], Function)
+    assert claims[-1].stats["units"] == sum(abs(b) < 5 for b in biases)
+    x = Run.seeded(7).normal(1000, 4)
+    torch.testing.assert_close(claims[-1](x), teacher(x), rtol=0, atol=1e-9)
+
+
+def test_an_affine_part_is_as_long_as_it_is_where_outer_weights_are_ones() -> None:
+    w = Run.seeded(2).sphere(3, 4).T
+    teacher = Network.shallow(w, numbers(6.0, 7.0, 0.2), "relu")
+    claims, _ = run_on(HermiteFused(rounds=4), teacher, replace(SPEC, samples=20_000, outer="ones"))
+    x = Run.seeded(7).normal(1000, 4)
+    torch.testing.assert_close(claims[-1](x), teacher(x), rtol=0, atol=1e-9)  # type: ignore[operator]
+
+
+def test_units_that_are_seen_are_told_beside_the_affine_part() -> None:
+    name = "biased-relu:D=5,m=5,biases=large,N=20000"
+    family = task(name)
+    claims, _ = run_on(HermiteFused(), family.draw(0), family.spec)
+    network, function = claims[-2:]
+    assert isinstance(function, Function)
+    assert isinstance(network, Network)
+    assert network.widths == (2 + 2,)
+    assert family.judge(network, family.draw(0))["identified"] == 1
+
+
+@pytest.mark.parametrize("options", [{"refine": False}, {"order": 2}])
+def test_without_a_refinement_or_at_order_two_there_is_no_affine_part(options: dict[str, int]) -> None:
+    teacher = relu(Run.seeded(2).sphere(3, 4).T, 6.0, 7.0, 0.2)
+    with pytest.raises(GiveUp):
+        run_on(HermiteFused(rounds=1, **options), teacher, replace(SPEC, samples=4000))
 
 
 @pytest.mark.parametrize("order", [1, 2])

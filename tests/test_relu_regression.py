@@ -5,7 +5,8 @@ import torch
 from torch import Tensor
 
 from paramid import Claim, Directions, Function, GiveUp, Network, Run
-from paramid.methods.relu_regression import ReluRegression, consolidated, regressed
+from paramid.methods.hermite.affine_part import consolidated
+from paramid.methods.relu_regression import ReluRegression, regressed
 from paramid.oracle.counting import CountingOracle
 from paramid.tasks.biased_relu import BiasedRelu
 
@@ -100,6 +101,17 @@ def test_labels_of_pure_noise_are_given_up() -> None:
 
     _, reason = play(ReluRegression(), BiasedRelu(D=4, m=3, N=5000), noise)
     assert "units and an affine function miss" in reason
+
+
+def test_what_a_function_may_miss_is_an_option() -> None:
+    """A few samples show no unit: an affine function misses half of the values' deviation."""
+    task = BiasedRelu(D=6, m=5, biases="large", N=2_000)
+    assert "miss" in play(ReluRegression(), task)[1]
+    claims, reason = play(ReluRegression(within=1.0), task)
+    assert not reason
+    assert 0.1 < claims[-1].stats["missed"] < 1
+    with pytest.raises(ValueError, match="within is -1"):
+        ReluRegression(within=-1)
 
 
 def test_it_needs_samples() -> None:

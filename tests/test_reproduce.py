@@ -1,12 +1,25 @@
 """The pages beside the papers are made of records, and of nothing that is not in them."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce import biased_relu, high_threshold, limits, pages, passive, pyramid, shallow, trained
+from benchmarks.reproduce import (
+    biased_relu,
+    biased_relu_items,
+    biased_relu_records,
+    high_threshold,
+    limits,
+    pages,
+    passive,
+    pyramid,
+    shallow,
+    trained,
+)
 from benchmarks.reproduce.__main__ import PAGES
+from benchmarks.reproduce.hermite_checks import error_growth, hermite_polynomials, unit_signs
 from paramid import Status
 from paramid.records.record import Record, Stage
 from paramid.running import suites
@@ -75,12 +88,89 @@ def test_errors_against_samples_have_their_exponent() -> None:
 
     records = [judged(c, 10 / rows(c) ** 0.5) for c in suites.suite("relu-samples").cells()]
     text = "\n".join(pages.lines(biased_relu.PAGE, {"relu-samples": records}))
-    assert "| 1.0e-01 (0/3) | 3.2e-02 (0/3) | 1.0e-02 (0/3) | -0.50 |" in text
-    assert "| error | but for signs | ended |" in text
-    assert "| 3.2e-01 | 1.6e-01 | 3 finished |" in text
+    assert "| 1.0e-01 (0/3) | 3.2e-02 (0/3) | 1.0e-02 (0/3) | - | - | -0.50 |" in text
+    assert "| 1.0e-01 (0/3) | 3.2e-02 (0/3) | 1.0e-02 (0/3) | 3.2e-03 (3/3) | 1.0e-03 (3/3) | -0.50 |" in text
+    assert "| 1.0e-02 (0/3) | 3.2e-03 (3/3) | - | -0.50 |" in text
+    assert "`hermite-jennrich`: 1e+07, measured" in text
+    assert "| error | but for signs | seeds | ended |" in text
+    assert "| 3.2e-01 | 1.6e-01 | 3 | 3 finished |" in text
     assert "- hermite-jennrich: 9/9" not in text
-    assert "- hermite-jennrich: 27/27" in text
+    assert "- hermite-jennrich: 45/57" in text
     assert "## Does not" not in text
+
+
+def test_what_the_paper_asserts_is_judged_by_the_records() -> None:
+    for error, verdict in ((1e-14, "holds"), (1.0, "does not hold")):
+        records = [judged(c, error) for c in suites.suite("relu-samples").cells()]
+        rows = {i.source: i.verdict({"relu-samples": records}) for i in biased_relu_items.verdicts()}
+        assert rows["Theorem 4.1: Algorithms 1 to 3, l = 1"].startswith(f"{verdict}: 9 runs")
+        assert rows["Corollary 3.3, §6: the algorithm"].startswith(f"{verdict}: 20 runs")
+        assert rows["G and P, Lemmas 5.3, 5.4"].startswith("does not hold")  # no error grows with a bias here
+        assert rows["Theorem 3.2: Algorithm 5, Lemma 5.8"] == biased_relu_items.OPEN
+        assert rows["Theorem 3.1: Algorithms 4 and 6"].startswith("seen" if error < 1 else "not seen")
+    assert rows["Lemma 3.5, (6), (7), Definitions 1.1, 1.2, Fact 1.3"] == "holds"
+    assert rows["Algorithm 3"] == rows["Lemma 4.5, (12), (13), Claim 4.6"] == "holds"
+    assert rows["Algorithm 2 for l ≥ 2"] == "does not hold as printed"
+    assert rows["(5), Theorem 3.4, second half"] == "does not hold as printed"
+
+
+def test_no_line_of_the_paper_is_missing() -> None:
+    told = "; ".join(item.source for item in biased_relu_items.verdicts()) + biased_relu_items.OMITTED
+    lines = {
+        "Theorem": ("1.5", "3.1", "3.2", "3.4", "4.1", "4.2", "5.1"),
+        "Lemma": ("3.5", "4.3", "4.5", "5.2", "5.3", "5.4", "5.5", "5.6", "5.7", "5.8", "5.9"),
+        "Claim": ("1.4", "4.4", "4.6", "4.8", "B.1", "B.2", "B.3", "B.4", "B.5"),
+        "Algorithm": ("1", "2", "3", "4", "5", "6"),
+        "Proposition": ("3.6",), "Corollary": ("3.3",), "Fact": ("1.3", "4.7"), "Definition": ("1.1", "1.2"),
+    }  # fmt: skip
+    ranges = told.replace("5.3 to 5.7", "5.3, 5.4, 5.5, 5.6, 5.7").replace("1 to 3", "1, 2, 3")
+    missing = [f"{kind} {n}" for kind, all_ in lines.items() for n in all_ if not named(ranges, kind, n)]
+    assert missing == []
+
+
+def named(text: str, kind: str, number: str) -> bool:
+    """Whether a list such as "Claims 1.4, B.2 and B.3" of that kind has the number."""
+    lists = re.findall(rf"{kind}s? ((?:[A-Z]?\.?\d+(?:\.\d+)?(?:, (?:\(\d+\), )?| and )?)+)", text)
+    return any(number in re.split(r", | and ", each) for each in lists)
+
+
+def test_samples_that_are_needed_are_measured_or_extrapolated_and_called_so() -> None:
+    def cells(*errors: float) -> dict[float, list[Record]]:
+        lost = replace(judged(suites.suite("relu-samples").cells()[0], 1.0), metrics={})
+        claims = [(replace(lost.claims[0], metrics={"weight_error": e}),) for e in errors]
+        return {10.0**k: [replace(lost, claims=claim)] for k, claim in enumerate(claims, 4)}
+
+    assert biased_relu_records.needed(cells(0.2, 0.0632, 0.02)) == "4e+06, extrapolated by N^-0.50 of 3 medians"
+    last = "extrapolated by N^-1/2 from the last median"
+    assert biased_relu_records.needed(cells(3.0, 3.0, 0.1)) == f"1e+08, {last}, 1.0e-01"
+    assert biased_relu_records.needed(cells(0.1, 0.1, 0.1)) == f"1e+08, {last}, 1.0e-01"
+    assert biased_relu_records.needed(cells(3.0, 2.0)).startswith("not even 1e+05, nor is there a law")
+
+
+def test_functions_beside_affine_units_have_their_law() -> None:
+    def missed(cell: Cell) -> Record:
+        told = {"output_rmse": 10 / float(dict(Name.parse(cell.task).options)["N"]) ** 0.5}
+        return replace(made(cell, 1.0), metrics=told, stats={"units": 6})
+
+    records = [missed(c) for c in suites.suite("relu-affine").cells()]
+    text = "\n".join(biased_relu.affine(records))
+    assert "| 1.0e-01 (5/5) | 5.0e-02 (5/5) | 3.2e-02 (5/5) | 1.6e-02 (5/5) | 1.0e-02 (5/5) | -0.50 |" in text
+    assert biased_relu_items.learnt({"relu-affine": records}).startswith(
+        "holds for `relu-regression:control=-1,within=1.0`"
+    )
+    given_up = [replace(r, status=Status.GAVE_UP) for r in records]
+    assert "| - (0/5) | - (0/5)" in "\n".join(biased_relu.affine(given_up))
+    assert biased_relu_items.learnt({"relu-affine": given_up}).startswith("not seen for")
+
+
+def test_numbers_of_errata_are_computed() -> None:
+    assert hermite_polynomials.scalar_errors(2, printed=True).bias == pytest.approx(3.24, abs=5e-3)
+    assert hermite_polynomials.scalar_errors(2, printed=True).at == pytest.approx(0.618, abs=1e-3)
+    assert max(hermite_polynomials.scalar_errors(k, printed=False).bias for k in (2, 3)) < 1e-12
+    assert "0.618 for 0.707 (k = 1)" in hermite_polynomials.separation().said
+    assert "false for 5 of these 5" in hermite_polynomials.separation().said
+    assert not unit_signs.equal_functions().holds
+    assert error_growth.robustness().holds
 
 
 def test_who_is_ahead_at_equal_samples_is_said() -> None:
@@ -93,9 +183,9 @@ def test_who_is_ahead_at_equal_samples_is_said() -> None:
 
 
 def test_what_is_no_power_of_the_samples_has_no_exponent() -> None:
-    assert biased_relu.falling([1e4, 1e5, 1e6], [1e-15, 1e-15, 1e-15]) == "-"
-    assert biased_relu.falling([1e4, 1e5, 1e6], [2.0, 0.2, 0.02]) == "-1.00"
-    assert biased_relu.without("biased-relu:D=5,m=3,N=10", "m") == "biased-relu:D=5,N=10"
+    assert biased_relu_records.falling([1e4, 1e5, 1e6], [1e-15, 1e-15, 1e-15]) == "-"
+    assert biased_relu_records.falling([1e4, 1e5, 1e6], [2.0, 0.2, 0.02]) == "-1.00"
+    assert biased_relu_records.without("biased-relu:D=5,m=3,N=10", "m") == "biased-relu:D=5,N=10"
 
 
 def test_angles_under_thresholds_have_their_exponent() -> None:

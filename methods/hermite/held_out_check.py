@@ -41,6 +41,13 @@ def require(network: Network, samples: Samples, held: Samples, run: Run, *, erro
             raise GiveUp(f"a unit bends at {rare} samples only: it is seen as an affine function")
 
 
+def explains(network: Network, samples: Samples, noise: float) -> bool:
+    """(1) for a function: nothing is said of its parameters."""
+    rows, square = sample_refinement.weighed(samples, None)
+    excused = noise**2 * (1 + CHANCE * (2 / rows) ** 0.5) + EXPLAINED**2 * square
+    return sample_refinement.residual(samples, network) ** 2 <= excused
+
+
 def certain(network: Network, run: Run, error: float) -> None:
     """(2) and (4)."""
     if not error < CLOSE:

@@ -10,16 +10,21 @@ Samples then show the coefficients of f as those of the network at hand, in clos
 
 unbiased like (1), with a noise that shrinks with the error: rounds of (2) converge geometrically, in the end at a rate
 c/√N. A round is kept when it leaves less of samples that took no part; when the fit next to the network at hand does
-not, a new pencil is tried.
+not, a new pencil is tried. Where an affine part is allowed beside the units, T_2, T_3, … are fitted by units alone, of
+any sign, and what T_0 and T_1 show and the units lack is that part.
 """
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
 
 from paramid import GiveUp, Network, Run, Samples, Spec
 from paramid.methods.hermite import coefficient_fit, fused_pencil, moment_estimates, sign_rules, unit_scalars
+from paramid.methods.hermite.affine_part import consolidated
+from paramid.methods.hermite.function_check import affine_rest
 from paramid.methods.hermite.moment_estimates import Moments
 from paramid.methods.hermite.unit_scalars import RAMPS
 from paramid.methods.refinement.gradient_system import Pinned, split
@@ -38,6 +43,7 @@ class Problem:
     spec: Spec
     lift: int
     tries: int
+    affine: bool = False  # whether ⟨v, x⟩ + c stands beside the units: T_0 and T_1 then show it, and no signs
 
     @property
     def name(self) -> str:
@@ -54,11 +60,13 @@ class Problem:
         """Of the coefficients."""
         return range(2 * self.lift + 3)
 
-    def network(self, theta: Tensor, **stats: float) -> Network:
-        """θ as a claim."""
-        w, b, a = split(theta)
+    def network(self, found: Found, **stats: float) -> Network:
+        """θ, and (v, c) as two units more, as a claim."""
+        w, b, a = split(found.theta)
         made = Network.shallow(w, b, self.name, a)
-        return Network(made.weights, made.biases, made.activations, stats=stats)
+        if found.rest is not None:
+            made = consolidated(made, found.rest[:-1], found.rest[-1:])
+        return replace(made, stats=stats)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +75,7 @@ class Found:
 
     theta: Tensor
     normal: Normal
+    rest: Tensor | None = None  # (v, c) of an affine part
     left: float = float("inf")
 
 
@@ -110,6 +119,9 @@ def fitted(theta: Tensor, moments: Moments, problem: Problem, run: Run) -> Found
     theta, normal = coefficient_fit.fit(theta, blind, problem.name, pinned=problem.pinned)
     if not bool(torch.isfinite(theta).all()):
         return Found(theta, normal)
+    if problem.affine:
+        rest = affine_rest(moments, problem.network(Found(theta, normal)))
+        return Found(theta, normal, torch.cat(rest))
     theta, flips = sign_rules.settled(theta, every, problem.name, run)
     if flips.left < flips.second / 2:
         return Found(*coefficient_fit.fit(theta, every, problem.name, pinned=problem.pinned))
@@ -118,7 +130,7 @@ def fitted(theta: Tensor, moments: Moments, problem: Problem, run: Run) -> Found
 
 def round_of(samples: Samples, held: Samples, before: Found, problem: Problem, run: Run, control: int) -> Found | None:
     """(2), or None when nothing leaves less of the samples held out."""
-    m, model = before.theta.shape[1], problem.network(before.theta)
+    m, model = before.theta.shape[1], problem.network(before)
     moments = moment_estimates.estimate(samples, problem.orders, control=control, model=model, left=problem.lift)
     after = weighed(fitted(before.theta, moments, problem, run), held, problem)
     if not after.left < before.left:
@@ -128,5 +140,5 @@ def round_of(samples: Samples, held: Samples, before: Found, problem: Problem, r
 
 def weighed(found: Found, held: Samples, problem: Problem) -> Found:
     """With what it leaves of the samples held out."""
-    left = residual(held, problem.network(found.theta)) if bool(torch.isfinite(found.theta).all()) else float("inf")
-    return Found(found.theta, found.normal, left)
+    finite = bool(torch.isfinite(found.theta).all())
+    return replace(found, left=residual(held, problem.network(found)) if finite else float("inf"))

@@ -9,13 +9,14 @@ n σ²/N that a fit of n parameters makes of noise, or at the rounding of the va
 once no sample lies between the true kink and the found one.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
-from paramid import Activation, Network, activation
+from paramid import Network, activation
 from paramid.methods.refinement.gradient_system import Pinned, split
 from paramid.methods.refinement.unit_descent import Normal, descend, parameters, uncertainty
 
@@ -23,6 +24,7 @@ BLOCK = 2**20  # doubles of the Jacobian at a time
 NEGLIGIBLE = 1e-4  # of n σ²/N
 ROUNDING = 4.0  # eps a value
 Pairs = Iterable[tuple[Tensor, Tensor]]
+Pointwise = Callable[..., Tensor]  # (z, order of the derivative), as activations are
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,9 +36,27 @@ class Refined:
     error: float
 
 
+class Descended(NamedTuple):
+    """θ, (1) to its second order there, and how many rows it was fitted to."""
+
+    theta: Tensor
+    normal: Normal
+    rows: int
+
+
 def refine(samples: Pairs, rough: Network, *, pinned: Pinned, most: int | None = None, steps: int = 50) -> Refined:
     """The minimum of (1) next to `rough`, on the first `most` rows; any registered activation, no output bias."""
-    g, theta = activation(rough.activations[0]), parameters(rough)
+    g = activation(rough.activations[0])
+    found = descended(samples, parameters(rough), g, pinned=pinned, most=most, steps=steps)
+    theta, normal = found.theta, found.normal
+    error = uncertainty(theta, normal, pinned, variance=normal.loss / max(found.rows - theta.numel(), 1))
+    return Refined(shallow(theta, rough), normal.loss**0.5, error)
+
+
+def descended(
+    samples: Pairs, theta: Tensor, g: Pointwise, *, pinned: Pinned, most: int | None = None, steps: int = 50
+) -> Descended:
+    """The minimum of (1) next to θ = (W, b, a), on the first `most` rows."""
     count, square = weighed(samples, most)
     eps = torch.finfo(theta.dtype).eps
     theta, normal = descend(
@@ -47,11 +67,10 @@ def refine(samples: Pairs, rough: Network, *, pinned: Pinned, most: int | None =
         floor=(ROUNDING * eps) ** 2 * square,
         steps=steps,
     )
-    error = uncertainty(theta, normal, pinned, variance=normal.loss / max(count - theta.numel(), 1))
-    return Refined(shallow(theta, rough), normal.loss**0.5, error)
+    return Descended(theta, normal, count)
 
 
-def normal_equations(samples: Pairs, theta: Tensor, g: Activation, most: int | None = None) -> Normal:
+def normal_equations(samples: Pairs, theta: Tensor, g: Pointwise, most: int | None = None) -> Normal:
     """(1) and its first and second order by (2)."""
     w, b, a = split(theta)
     n, count, loss = theta.numel(), 0, 0.0

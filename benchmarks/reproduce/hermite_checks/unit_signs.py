@@ -1,0 +1,116 @@
+"""Signs of units: which networks of other signs are equal, and how surely T_1 tells them.
+
+Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Theorems 3.4 and 4.2, Algorithm 3, Claim 4.8.
+"""
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from benchmarks.reproduce.hermite_checks.checked import ROUNDING, Checked
+from benchmarks.reproduce.hermite_checks.column_powers import unit_columns
+from paramid import Network, Run
+from paramid.methods.hermite import relu_scalars
+from paramid.methods.relu_regression import regressed
+from paramid.tasks.biased_relu import BiasedRelu
+
+F64 = torch.float64
+
+
+class Pair(NamedTuple):
+    """Two networks of other signs, and how far apart their values are."""
+
+    one: Network
+    other: Network
+    gap: float
+
+
+def turned_pair(w: Tensor, b: Tensor, a: Tensor) -> Pair:
+    """A network and the one with every unit turned."""
+    one, other = Network.shallow(w, b, "relu", a), Network.shallow(-w, -b, "relu", a)
+    x = Run.seeded(0).normal(10_000, len(w))
+    return Pair(one, other, float((one(x) - other(x)).abs().max()))
+
+
+def dependent_triple() -> Pair:
+    """Σ a w = 0 and Σ a b = 0 over three units in the plane: turning all of them changes nothing."""
+    h = math.sqrt(0.5)
+    w = torch.tensor([[1.0, 0.0, -h], [0.0, 1.0, -h]], dtype=F64)
+    b = torch.tensor([0.7, -0.3, -0.4 * h], dtype=F64)
+    return turned_pair(w, b, torch.tensor([1.0, 1.0, math.sqrt(2)], dtype=F64))
+
+
+@cache
+def equal_functions() -> Checked:
+    """(5): its second condition as printed, and with the sign that is missing there, on equal networks."""
+    pair = dependent_triple()
+    a, b, turned = pair.one.weights[1][:, 0], pair.one.biases[0], torch.special.ndtr(-pair.one.biases[0])
+    right = float((a * b * torch.special.ndtr(b)).sum())
+    printed, mended = float((a * b * turned).sum()), float((-a * b * turned).sum())
+    said = (
+        f"two networks that differ by {pair.gap:.0e} have {printed:+.4f} and {right:+.4f} on its sides; with ξ_i on the"
+        f" left {mended:+.4f}"
+    )
+    return Checked(abs(printed - right) < ROUNDING, said)
+
+
+@cache
+def dependent_columns() -> Checked:
+    """Claim 4.8: with b = 0 and Σ β_i w_i = 0, a = β, turning every unit changes nothing."""
+    gaps = []
+    for seed in range(10):
+        w = unit_columns(4, 5, Run.seeded(seed))
+        a = torch.linalg.svd(w)[2][-1]
+        gaps.append(turned_pair(w, torch.zeros(5, dtype=F64), a).gap)
+    return Checked(max(gaps) < ROUNDING, f"ten networks of five units in four dimensions differ by {max(gaps):.0e}")
+
+
+@cache
+def signs_left_open() -> Checked:
+    """Theorem 4.2, second half: units whose signs are unknown, regressed on, miss nothing."""
+    run, missed = Run.seeded(0), []
+    for seed in range(5):
+        f = BiasedRelu(D=4, m=8, s_min=0.1).draw(seed)
+        signs = torch.where(run.normal(1, 8)[0] > 0, 1.0, -1.0).to(F64)
+        x = run.normal(2_000, 4)
+        units, v, c = regressed(
+            [(x, f(x))], relu_scalars.turned(f.weights[0], f.biases[0], f.weights[1][:, 0], signs), affine=True
+        )
+        x = run.normal(2_000, 4)
+        missed.append(float((units(x) + x @ v[:, None] + c - f(x)).square().mean().sqrt()))
+    return Checked(
+        max(missed) < ROUNDING, f"five networks of eight units in four dimensions are missed by {max(missed):.0e}"
+    )
+
+
+SIGNED = 100  # networks
+
+
+@cache
+def sign_margins() -> Checked:
+    """Algorithm 3 on exact parameters, how far z_i is from 0, and signs missed where they are off by 0.01."""
+    told = [f"{float(torch.special.ndtr(torch.tensor(-b, dtype=F64))):.4f} at |b| = {b:g}" for b in (1.5, 2.5, 3.5)]
+    missed = {rule: signs_missed(rule, 0.01) for rule in relu_scalars.RULES}
+    units, exact = 8 * SIGNED, signs_missed("printed", 0.0)
+    said = (
+        f"{exact} of {units} signs are missed where parameters are exact; its margin is {', '.join(told)}, that of the"
+        f" midpoint rule ½: where parameters are off by 0.01 and |b| ≤ 3.5 they miss {missed['printed']} and"
+        f" {missed['midpoint']}"
+    )
+    return Checked(exact == 0, said)
+
+
+def signs_missed(rule: str, off: float) -> int:
+    """Signs that `rule` tells wrongly of networks with D = m = 8 whose parameters are off by so much."""
+    wrong = 0
+    for seed in range(SIGNED):
+        f, run = BiasedRelu(D=8, m=8, s_min=0.1, bias=3.5).draw(seed), Run.seeded(seed)
+        w = f.weights[0] + off * run.sphere(8, 8).T
+        b, a = (t + off * run.normal(1, 8)[0] for t in (f.biases[0], f.weights[1][:, 0]))
+        signs = torch.where(run.normal(1, 8)[0] > 0, 1.0, -1.0).to(F64)
+        told = relu_scalars.fix_signs(f.moments(1), signs * w / w.norm(dim=0), signs * b, a, rule=rule)
+        wrong += int((told != signs).sum())
+    return wrong
