@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.source_items import Check, Item, judged
+from benchmarks.reproduce.source_items import HERE, Check, Item, judged
 from paramid import Run
 from paramid.judging.spans_and_directions import span_of_squares
 from paramid.methods.spans import power_ascent, spectral_ascent, symmetric
@@ -101,28 +101,27 @@ def incoherence(sizes: Sizes) -> Check:
         "",
         *grid(head, rows),
     )
-    where = "incoherence"
     return Check(
         "Incoherence of random weights (Definition 2.3, Proposition 2.2)",
         lines,
         (
-            Item("Definition 2.3, Proposition 2.2: (Inc2), (Inc3) with constants free of D", where, judged(flat), told),
+            Item("Definition 2.3, Proposition 2.2: (Inc2), (Inc3) with constants free of D", HERE, judged(flat), told),
             Item(
                 "Proposition 2.2: (Inc1)",
-                where,
+                HERE,
                 judged(None),
                 f"A restricted isometry of all subsets cannot be computed; of {SUBSETS} random ones the table has the "
                 "largest deviation, which is a lower bound.",
             ),
             Item(
                 "Lemma 2.22: λ_min(G₃) ≥ λ_min(G₂)",
-                where,
+                HERE,
                 judged(all(ordered)),
                 f"in {sum(ordered)} of {len(ordered)} draws.",
             ),
             Item(
                 "Lemma 2.23: ‖G₂‖ ≤ C (1 + m ln m / D)",
-                where,
+                HERE,
                 judged(max(bounded) < 10),
                 f"with C = {max(bounded):.2g}, and the ratio falls with D.",
             ),
@@ -168,13 +167,13 @@ def frames(sizes: Sizes) -> Check:
     )
     names = (
         "Theorem 2.8: exactly m maxima up to sign above (2.48), within √δ",
-        "Theorem 2.6: a maximum with Φ ≥ 1 - δ in the cap of every w_k, error below (2.33)",
+        "Theorem 2.6, Proposition 2.1: a maximum with Φ ≥ 1 - δ in the cap of every w_k, error below (2.33)",
         "Theorem 2.7: Φ ≤ 9 (1+ν)/(1-ν) δ or Φ ≥ 1 - 6ν/(1+ν) - 18δ",
         "Theorem 2.2: λ₁² ≥ 1 - 38δ - 13ν or λ₁² ≤ 38δ + 13ν",
         "Theorem 2.1: u₁ of a near-rank-one matrix within (2.12)",
     )
     of = len(verdicts)
-    items = tuple(Item(n, "frames", judged(h == of), f"in {h} of {of} rows.") for n, h in zip(names, held, strict=True))
+    items = tuple(Item(n, HERE, judged(h == of), f"in {h} of {of} rows.") for n, h in zip(names, held, strict=True))
     return Check("Nearly orthonormal weights (Theorems 2.1, 2.2, 2.6 to 2.8)", lines, items)
 
 
@@ -314,7 +313,7 @@ def peaks(seen: Sequence[Climbed], delta: float) -> Iterator[Item]:
     above = sum(c.level >= 1 for c in seen)
     yield Item(
         "Theorem 2.10: exactly 2m maxima in the superlevel set",
-        "maxima",
+        HERE,
         judged(all(c.alone for c in few)),
         f"For m = o(D²) every w_k is one maximum above ½ and nothing else is in {sum(c.alone for c in few)} of "
         f"{len(few)} "
@@ -322,27 +321,27 @@ def peaks(seen: Sequence[Climbed], delta: float) -> Iterator[Item]:
     )
     yield Item(
         "Theorem 2.10: its level C m ln² m / D² + 5δ",
-        "maxima",
+        HERE,
         judged(None),
         f"With C = 1 it is above 1, and the set empty, in {above} of {len(seen)} rows; C is not given.",
     )
     worst = max(c.error for c in seen)
     yield Item(
         "Theorems 2.8, 2.10, (2.55): errors at most √δ",
-        "maxima",
+        HERE,
         judged(worst * delta <= math.sqrt(delta)),
         f"and far from tight: they are at most {worst:.2g} δ.",
     )
     drawn = [c.coupons for c in seen]
     yield Item(
         "Remark 2.2: Θ(m log m) starts",
-        "maxima",
+        HERE,
         judged(max(drawn) < 4),
         f"All w_k were seen after {min(drawn):.2g} to {max(drawn):.2g} times the coupons.",
     )
     yield Item(
         "Theorem 2.5 (SPM2): random starts end at maxima, here with Φ > ½",
-        "maxima",
+        HERE,
         judged(max(c.low for c in seen) < 0.01),
         f"At most {max(c.low for c in seen):.1%} of the starts end below ½.",
     )
@@ -354,13 +353,13 @@ def climbs(falls: Mapping[float, int], rises: int) -> Iterator[Item]:
     wild = ", ".join(f"{count} at γ = {step:g}" for step, count in falls.items() if count)
     yield Item(
         "Theorem 2.5 (SPM1): Φ rises for every γ ≥ ½",
-        "maxima",
+        HERE,
         judged(not wild),
         f"No fall at γ = {calm}; falls: {wild or 'none'}. Convexity of Φ + c‖u‖⁴ asks for c = 1/(2γ) ≥ ½, which is "
         "γ ≤ 1: "
         "the condition is printed the other way round. The γ = 2 of §3.6 is outside of it.",
     )
-    yield Item("Lemma 2.11: λ₁ rises in Algorithm 2.1", "maxima", judged(rises == 0), f"{rises} falls.")
+    yield Item("Lemma 2.11: λ₁ rises in Algorithm 2.1", HERE, judged(rises == 0), f"{rises} falls.")
 
 
 def first_visits(u: Tensor, w: Tensor, near: float) -> int:

@@ -12,9 +12,20 @@ from benchmarks.reproduce.source_items import FAILS, MISSING, OPEN, Item, judged
 from paramid.records.record import Record
 from paramid.words.naming import Name
 
-FITTED = 1e-8  # the J at which training stops
+FITTED = 1e-4  # J of a student that fits its samples, where that of another is of the size of m
 SMALL, POOR = 1e-2, 1e-1  # E∞ of a student that generalises, and of one that does not
 CONSISTENT = 0.9  # share of the cells of a zone
+
+
+PHASES = """\
+N(0, 0.05) is read as a variance. N = ⌈D^α⌉, m = ⌈0.4 D^β⌉ at D = {dimension}, where the thesis has D = 25 and ten
+minutes of a P100; ours ends at J < 1e-8, as the thesis', or after {limit:g} seconds of a core. {seeds} seeds. Each
+entry: identified, median training loss J, median E∞ over 10 000 inputs (the thesis: 10⁶)."""
+RATES = """\
+The thesis: ten minutes a run at the rate 0.005 over D = 15 … 50 (Figure 1.3), and fifty minutes at several rates at
+D = 50, whose values the text has lost (Figure 1.4). Ours are seconds of a core: what they find is found, what they
+do not find is not decided. N = 5/2 m D², and 200 000 at D = 50, more than is read once in these seconds. Medians
+over the seeds."""
 
 
 def tuned(record: Record) -> bool:
@@ -60,10 +71,7 @@ def phases(records: Records) -> Iterator[str]:
     seeds = len({r.seed for r in records})
     limits = sorted({r.budget.get("seconds") or math.inf for r in records})
     dimension = f"{option(records[0].task, 'D'):g}"
-    yield f"Shifts have variance 0.05, N = ⌈D^α⌉, m = ⌈0.4 D^β⌉ at D = {dimension}, where the thesis has D = 25 and ten"
-    yield f"minutes of a P100; ours ends at J < 1e-8 or after {limits[-1]:g} seconds of a core. {seeds} seeds. Each"
-    yield "entry:"
-    yield "identified, median training loss J, median E∞ over 10 000 inputs (the thesis: 10⁶)."
+    yield from PHASES.format(dimension=dimension, limit=limits[-1], seeds=seeds).splitlines()
     for title, which in (("The printed rate 0.005", False), ("The rate 0.5 / m", True)):
         mine = [r for r in records if tuned(r) == which]
         yield from ("", f"### {title}", "")
@@ -89,16 +97,15 @@ def entry(mine: Records) -> str:
 
 def rates(records: Records) -> Iterator[str]:
     """Figures 1.3 and 1.4."""
-    yield "The thesis: ten minutes a run at the rate 0.005 over D = 15 … 50 (Figure 1.3), and fifty minutes at"
-    yield "several rates"
-    yield "at D = 50, whose values the text has lost (Figure 1.4). Ours are seconds of a core, so only what is"
-    yield "found is told by"
-    yield "them. N = 5/2 m D², and 200 000 at D = 50, more than these seconds read once."
+    yield from RATES.splitlines()
     yield ""
+    count = ("seeds", lambda mine: f"{len(mine)}")
     output = ("E∞", middle("output_error", ".1e"))
     trained = ("J", lambda mine: f"{median(map(loss, mine)):.1e}")
     found = ("identified", lambda mine: f"{sum(map(identified, mine))}/{len(mine)}")
-    yield from by_task(records, found, trained, output, ("weight error", middle("weight_error", ".2g")), SECONDS, ENDED)
+    yield from by_task(
+        records, count, found, trained, output, ("weight error", middle("weight_error", ".2g")), SECONDS, ENDED
+    )
 
 
 def items(made: Mapping[str, Records]) -> Iterator[Item]:
@@ -122,20 +129,14 @@ def zones(records: Records) -> Iterator[Item]:
         wide = [r for r in mine if exponents(r)[1] == 2]
         yield zone(f"Figure 1.2: α > 2β is identified ({name})", inside, identified, "identified")
         fitted = [r for r in few if loss(r) < FITTED]
-        yield zone(f"Figure 1.2: α ≤ β + 1 fits perfectly ({name})", few, lambda r: loss(r) < FITTED, "below J = 1e-8")
+        yield zone(f"Figure 1.2: α ≤ β + 1 fits perfectly ({name})", few, lambda r: loss(r) < FITTED, "below J = 1e-4")
         yield zone(
             f"Figure 1.2: where α ≤ β + 1 fits, it does not generalise ({name})",
             fitted,
             lambda r: uniform(r) > POOR,
             "above E∞ = 0.1",
         )
-        yield zone(
-            f"Figure 1.2: β = 2 is not identified ({name})",
-            wide,
-            lambda r: not identified(r),
-            "not identified",
-            every=True,
-        )
+        yield never(f"Figure 1.2: β = 2 is not identified ({name})", wide)
     found, good = [r for r in records if identified(r)], [r for r in records if uniform(r) < SMALL]
     yield zone("§1.3.1: a small E∞ means identified", good, identified, "of those with E∞ < 0.01")
     yield zone(
@@ -144,6 +145,13 @@ def zones(records: Records) -> Iterator[Item]:
         lambda r: samples(r) > neurons(r) * (option(r.task, "D") + 1),
         "of those identified",
         every=True,
+    )
+    both = [r for r in records if 2 * exponents(r)[1] < exponents(r)[0] <= exponents(r)[1] + 1]
+    yield Item(
+        "Figure 1.2: 2β < α ≤ β + 1, of which its rules say both",
+        "sgd-1.3",
+        OPEN,
+        f"identified and overfitted exclude each other; {sum(map(identified, both))} of {len(both)} are identified.",
     )
     most = max((exponents(r)[1] for r in found), default=0.0)
     yield Item(
@@ -160,10 +168,17 @@ def zone(source: str, records: Records, test: Callable[[Record], bool], words: s
         return Item(source, "sgd-1.3", OPEN, "no cell of ours is there.")
     right = sum(map(test, records))
     enough = right == len(records) if every else right >= CONSISTENT * len(records)
-    unsettled = not enough and any(r.status.key == "timed_out" for r in records if not test(r)) and not every
     late = sum(r.status.key == "timed_out" for r in records if not test(r))
-    why = f"{right} of {len(records)} {words}; {late} of the others ran out of time."
-    return Item(source, "sgd-1.3", OPEN if unsettled else judged(enough), why)
+    why = f"{right} of {len(records)} {words}{f'; {late} of the others ran out of time' if late else ''}."
+    return Item(source, "sgd-1.3", OPEN if late and not enough and not every else judged(enough), why)
+
+
+def never(source: str, records: Records) -> Item:
+    """A statement that no cell of a zone is identified, which cells that ran out of time cannot confirm."""
+    found, late = sum(map(identified, records)), sum(r.status.key == "timed_out" for r in records)
+    settled = bool(found) or late < len(records)
+    why = f"{found} of {len(records)} identified, {late} ran out of time."
+    return Item(source, "sgd-1.3", judged(not found) if settled else OPEN, why)
 
 
 def growth(records: Records) -> Iterator[Item]:
@@ -196,9 +211,9 @@ def growth(records: Records) -> Iterator[Item]:
     yield Item(
         "Figure 1.4: smaller rates and longer runs help",
         "sgd-rate",
-        OPEN if math.isnan(best) else judged(best < 0.005),
-        f"At D = 50, β = 1.5 the rate {best:g} has the least E∞, {by_rate.get(best, math.inf):.1e} beside "
-        f"{by_rate.get(0.005, math.inf):.1e} at 0.005.",
+        judged(True) if best < 0.005 else OPEN,
+        f"After our seconds at D = 50, β = 1.5 the rate {best:g} has the least E∞, {by_rate.get(best, math.inf):.1e} "
+        f"beside {by_rate.get(0.005, math.inf):.1e} at 0.005.",
     )
 
 

@@ -24,7 +24,7 @@ from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
 from benchmarks.reproduce.rank_one_bases import neurons, off
-from benchmarks.reproduce.source_items import Check, Item, judged
+from benchmarks.reproduce.source_items import HERE, Check, Item, judged
 from paramid import Activation, GiveUp, Network, Run
 from paramid.judging.spans_and_directions import score_subspace, span_of_squares
 from paramid.methods.refinement import joint_refinement
@@ -156,7 +156,7 @@ def learnability(sizes: Sizes) -> Check:
         (
             Item(
                 "(SNM3), (3.5), Remark 3.1: α does not fall with D",
-                "α",
+                HERE,
                 judged(min(grows[1.0], grows[1.5]) > -FLAT),
                 f"Over D, α goes like D^{grows[1.0]:.2f} at β = 1 and D^{grows[1.5]:.2f} at β = 1.5; at β = 2, "
                 "outside of "
@@ -164,20 +164,20 @@ def learnability(sizes: Sizes) -> Check:
             ),
             Item(
                 "Theorem 3.5: α ≥ λ_m(E₂) / c₃",
-                "α",
+                HERE,
                 judged(all(n.alpha >= n.bound for n in draws)),
                 f"in {sum(n.alpha >= n.bound for n in draws)} of {len(draws)} networks.",
             ),
             Item(
                 "Lemma 3.9: λ_m(E) ≥ ω - C (m-1) (ln m / D)²",
-                "α",
+                HERE,
                 judged(None),
                 f"ω = {omega:.4f} and C ≥ {beyond:.4f} c₂²: nothing is said where (m-1) (ln m / D)² is above "
                 f"{omega / beyond:.2g} / c₂². Measured, λ_min(E) is {min(n.least for n in draws):.3f} and more.",
             ),
             Item(
                 "Theorem 3.2: C m ln² m ≤ D² and (3.13)",
-                "α",
+                HERE,
                 judged(None),
                 f"The experiments of §3.6 have m ln² m / D² up to {max(regime.values()):.2g}, and (3.13) with C = 1 "
                 "asks for "
@@ -247,19 +247,19 @@ def spans(sizes: Sizes) -> Check:
     items = (
         Item(
             "Lemma 3.1, (3.21): δ ≤ C √(m/α) ε",
-            "spans",
+            HERE,
             judged(abs(by_epsilon - 1) < 0.1),
             f"From h = 0.1 to 0.001 δ goes like ε^{by_epsilon:.2f} and like h^{by_step:.2f}.",
         ),
         Item(
             "Proposition 1.1, (3.23): Wedin's bound",
-            "spans",
+            HERE,
             judged(all(s[2] <= s[3] for s in seen)),
             f"with constant 1, as in (3.23), and {min(s[3] / s[2] for s in seen):.0f} times δ at the least.",
         ),
         Item(
             "Theorem 3.3, (3.14): weight errors ≤ C (m/α)^{1/4} √ε",
-            "spans",
+            HERE,
             judged(all(s[4] <= math.sqrt(s[2]) for s in seen)),
             f"True and not tight: errors go like δ^{by_delta:.2f}, hence like ε and not √ε.",
         ),
@@ -320,7 +320,7 @@ def needed(sizes: Sizes) -> Item:
     asked = least * (wide + wide**2 * math.log(wide) / large)
     return Item(
         "Theorem 3.2: N_h > t (m + m² ln m / D)",
-        "spans",
+        HERE,
         judged(few < 10 * proved),
         f"Enough and far from needed: 1.1 m Hessians have δ = {few:.1e}, those of t = 1 {proved:.1e}. For its "
         "probability "
@@ -373,20 +373,20 @@ def descents(sizes: Sizes) -> Check:
     items = (
         Item(
             "Theorem 3.4: linear convergence, ξ = 1 - γ λ_min(A)",
-            "descents",
+            HERE,
             judged(ratio <= 1 - rate * half + 1e-9),
             f"{ratio:.6f} a step, below {1 - rate * half:.6f}: J has the Hessian 2A, which (3.85) takes as A.",
         ),
         Item(
             "Theorem 3.4, (3.74): the end is within C Δ_W",
-            "descents",
+            HERE,
             judged(worst < 10),
             f"with C = {worst:.2g}; ends go like the weights' errors to the power {linear['random']:.2f} (random) and "
             f"{linear['aligned']:.2f} (aligned).",
         ),
         Item(
             "§3.4.2: aligned errors of weights are worse for shifts than random ones",
-            "descents",
+            HERE,
             judged(halves["aligned"] > halves["random"]),
             f"At errors of 0.01 they leave {halves['aligned']:.1e}, random ones {halves['random']:.1e}.",
         ),
@@ -445,13 +445,13 @@ def bounds(sizes: Sizes) -> Check:
         (
             Item(
                 "Figure 3.5, (3.79): for m > D Δ_W1 is below the bound before descents",
-                "Figure 3.5",
+                HERE,
                 judged(below == len(many)),
                 f"at {below} of {len(many)} m.",
             ),
             Item(
                 "Figure 3.5: ‖Σ(w - ŵ)‖ contributes least to Δ_W1",
-                "Figure 3.5",
+                HERE,
                 judged(len(least) == len(at)),
                 f"at m = {', '.join(map(str, least)) or 'none'} of {', '.join(map(str, at))}.",
             ),
@@ -473,7 +473,9 @@ def students(sizes: Sizes) -> Check:
         if out
         else "The printed rate stays at the teacher everywhere."
     )
-    why += f" 0.5 / m stays in {sum(kept)} of {len(kept)}."
+    why += (
+        f" 0.5 / m stays in {sum(kept)} of {len(kept)}; whether it also arrives from random starts is another question."
+    )
     return Check(
         "SGD from next to the teacher (Figure 1.3)",
         (
@@ -485,7 +487,7 @@ def students(sizes: Sizes) -> Check:
         (
             Item(
                 "§1.3.1: the drop in Figure 1.3 may lie in the learning rate",
-                "SGD",
+                HERE,
                 judged(bool(out) and all(kept)),
                 why,
             ),
@@ -533,19 +535,19 @@ def first_chapter(sizes: Sizes) -> Check:
         (
             Item(
                 "Example 1.1: one neuron from a gradient",
-                "chapter 1",
+                HERE,
                 judged(abs(forward - 1) < 0.2),
                 f"error ~ step^{forward:.2f}.",
             ),
             Item(
                 "(1.17): passive sampling of E[∇ⁿf]",
-                "chapter 1",
+                HERE,
                 judged(abs(shrinks + 0.5) < 0.25),
                 f"error ~ N^{shrinks:.2f}.",
             ),
             Item(
                 "§2.7, §3.1: D(D-1)/2 is the information-theoretic limit",
-                "chapter 1",
+                HERE,
                 judged(not (condition < 1e6 and end < 1e-9)),
                 f"It limits spans of Hessians. {m} neurons on {d} inputs, past {limit}, are locally identifiable "
                 "and refined "
@@ -555,7 +557,7 @@ def first_chapter(sizes: Sizes) -> Check:
             ),
             Item(
                 "Example 3.1: τ_∞ ≈ 0.6 for tanh, 1.5 for the logistic function",
-                "chapter 1",
+                HERE,
                 judged(activation("logistic").monotone >= 1.5),
                 f"g'' is monotone up to {activation('tanh').monotone:.4f} and {activation('logistic').monotone:.4f}.",
             ),

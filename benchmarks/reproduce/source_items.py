@@ -4,10 +4,11 @@ A verdict is chosen by code from the numbers beside it. An item without a row is
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from benchmarks.reproduce.pages import grid
 
+HERE = ""  # an item of a check stands under the check's own title
 HOLDS, FAILS, OPEN, MISSING = "holds", "does not hold", "not decided", "not reproduced"
 
 
@@ -28,6 +29,11 @@ class Check:
     title: str
     lines: tuple[str, ...]
     items: tuple[Item, ...]
+
+    @property
+    def placed(self) -> tuple[Item, ...]:
+        """The items, with the title as where they are."""
+        return tuple(replace(item, where=self.title.partition(" (")[0]) for item in self.items)
 
 
 def judged(holds: bool | None) -> str:
