@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from benchmarks.reproduce import rank_one_bases, shallow_theorems
-from benchmarks.reproduce.source_items import FAILS, HOLDS, MISSING, OPEN, Item, judged, missing, statements, table
+from benchmarks.reproduce.shallow_items import Check, by_tests, left_out, verdict
+from benchmarks.reproduce.source_items import verdicts, whole
 from paramid import Run
 from paramid.judging.spans_and_directions import score_subspace, span_of_squares
 from paramid.methods.spans.subspace import leading_span
@@ -139,14 +140,11 @@ def test_first_visits_count_the_starts_to_all() -> None:
     assert rank_one_bases.first_visits(u[:4], w, 1e-6) == 4
 
 
-def test_items_are_told_with_their_verdicts() -> None:
-    items = [
-        Item("A", "a", judged(True), "why"),
-        Item("B", "b", judged(False)),
-        Item("C", "", MISSING, "no data."),
-        Item("D", "d", judged(None), "open"),
-    ]
-    assert [i.verdict for i in items] == [HOLDS, FAILS, MISSING, OPEN]
-    assert list(statements(items)) == ["- A: **holds**. why", "- D: **not decided**. open"]
-    assert "| B | b | does not hold |" in table(items)
-    assert list(missing(items)) == ["- C: no data."]
+def test_items_are_told_with_their_verdicts_and_where_they_are() -> None:
+    items = (verdict("A, B: so", "here", True, "why."), verdict("C: not so", "here", False, "what"))
+    placed = Check("A title (of A)", (), items).placed
+    text = "\n".join(whole([*placed, *left_out({"D: data": "none"}), *by_tests({"E: an identity": "a test"})], {}))
+    assert list(verdicts(items, {})) == ["- A, B, *so*: holds; why.", "- C, *not so*: **does not hold**; what."]
+    assert "| A, B | so | A title | holds |" in text
+    assert "| E | an identity | a test | holds |" in text
+    assert text.endswith("- D, data: none.")

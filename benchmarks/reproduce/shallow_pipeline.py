@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 
 from benchmarks.reproduce.pages import ENDED, SECONDS, Records, by_task, grid, largest, middle, option, slope
+from benchmarks.reproduce.shallow_items import verdict
 from benchmarks.reproduce.shallow_sgd import identified, neurons, uniform
-from benchmarks.reproduce.source_items import OPEN, Item, judged
+from benchmarks.reproduce.source_items import Item
 from paramid.records.record import Record, Stage
 
 # Rauchensteiner 2023, Table 3.2: seconds to weights and first shifts on a Tesla P100.
@@ -169,10 +170,10 @@ def identification(spm: Records) -> Iterator[Item]:
     """Figures 3.3 and 3.4."""
     less, two = ([r for r in spm if (place(r)[1] == 2) == wide] for wide in (False, True))
     dimensions = ", ".join(f"{d:g}" for d in sorted({place(r)[0] for r in spm}))
-    yield Item(
+    yield verdict(
         "Figure 3.3, Algorithms 3.1 and 3.2: all networks with β < 2 are identified",
         "spm-3.6",
-        judged(sum(map(identified, less)) >= CONSISTENT * len(less)),
+        sum(map(identified, less)) >= CONSISTENT * len(less),
         f"{sum(map(identified, less))} of {len(less)} at D = {dimensions}; at β = 2 {sum(map(identified, two))} of "
         f"{len(two)}.",
     )
@@ -186,18 +187,18 @@ def identification(spm: Records) -> Iterator[Item]:
         by_d = {d: median(e for at, e in known if at == d) for d in sorted({at for at, _ in known})}
         falls.append((name, list(by_d.values()), by_d))
     told = "; ".join(f"{n}: {', '.join(f'{e:.1e} (D = {d:g})' for d, e in by.items())}" for n, _, by in falls)
-    yield Item(
+    yield verdict(
         "Figure 3.4: at β = 2 all errors fall as D grows",
         "spm-3.6",
-        judged(all(v == sorted(v, reverse=True) for _, v, _ in falls)) if len(falls[0][1]) > 1 else OPEN,
+        all(v == sorted(v, reverse=True) for _, v, _ in falls) if len(falls[0][1]) > 1 else None,
         told,
     )
     wide = [r for r in less if identified(r)]
     grows = [slope(map(neurons, wide), map(test, wide)) for test in (uniform, lambda r: last(r, "bias_error"))]
-    yield Item(
+    yield verdict(
         "§3.6: E∞ and the shifts' error grow slightly with m",
         "spm-3.6",
-        judged(all(0 < g < 1 for g in grows)),
+        all(0 < g < 1 for g in grows),
         f"like m^{grows[0]:.2f} and m^{grows[1]:.2f} for β < 2.",
     )
 
@@ -206,18 +207,18 @@ def initial(spm: Records, exact: Records) -> Iterator[Item]:
     """Algorithm 3.3 and Proposition 3.1."""
     every = [r for r in (*spm, *exact) if networks(r)]
     right = sum(first(r, "sign_accuracy") == 1 for r in every)
-    yield Item(
+    yield verdict(
         "Figure 3.3, Algorithm 3.3: all signs are right",
         "spm-3.6",
-        judged(right == len(every)) if every else OPEN,
+        right == len(every) if every else None,
         f"by 4m + 1 directional queries, or as many Hessians as it takes, in {right} of {len(every)} networks.",
     )
     ratios = [first(r, "bias_error") / bound(r) for r in spm if networks(r)]
     sharp = [r for r in exact if networks(r)]
-    yield Item(
+    yield verdict(
         "Proposition 3.1, (3.62): first shifts within C √m ε + C m^{3/2} (ln m / D)^{3/4} δ_max",
         "spm-3.6",
-        judged(max(ratios) < CONSTANT) if ratios else OPEN,
+        max(ratios) < CONSTANT if ratios else None,
         f"with C = {max(ratios, default=math.nan):.2g} and ε = h²; from exact second derivatives and weights they are "
         f"{middle_of(lambda r: first(r, 'bias_error'), sharp)} in the median.",
     )
@@ -234,19 +235,19 @@ def refinement(spm: Records, fine: Records) -> Iterator[Item]:
     done = [r for r in spm if len(networks(r)) > 1]
     better = sum(last(r, "bias_error") < first(r, "bias_error") for r in done)
     once = sum(len(networks(r)) == 2 for r in done)
-    yield Item(
+    yield verdict(
         "§3.6: descents better the shifts",
         "spm-3.6",
-        judged(better >= CONSISTENT * len(done)) if done else OPEN,
+        better >= CONSISTENT * len(done) if done else None,
         f"in {better} of {len(done)} networks. Its stop rule J < 1e-8 ends {once} of them after the first pass.",
     )
     finer = {(r.task, r.seed): first(r, "bias_error") for r in fine if networks(r)}
     pairs = [(last(r, "bias_error"), finer[r.task, r.seed]) for r in done if (r.task, r.seed) in finer]
     ahead = sum(after > sharper for after, sharper in pairs)
-    yield Item(
+    yield verdict(
         "Remark 3.3, §3.4.2: descents better what Algorithm 3.3 can reach",
         "spm-3.6",
-        judged(ahead <= len(pairs) / 2) if pairs else OPEN,
+        ahead <= len(pairs) / 2 if pairs else None,
         "With directional differences of step 0.001, as many queries, first shifts are better than the refined ones "
         f"of step 0.01 in {ahead} of {len(pairs)} networks.",
     )
@@ -256,18 +257,18 @@ def costs(spm: Records) -> Iterator[Item]:
     """Table 3.2, the five minutes, Theorem 3.1."""
     ratios = [until_first(r) / TABLE_3_2[int(place(r)[0])][BETAS.index(place(r)[1])] for r in spm if networks(r)]
     if ratios:
-        yield Item(
+        yield verdict(
             "Table 3.2: seconds to weights and first shifts",
             "spm-3.6",
-            judged(None),
+            None,
             f"Our `spm` on one thread takes {min(ratios):.2g} to {max(ratios):.2g} times those of a P100: hardware "
             "differs.",
         )
     longest = max(r.seconds for r in spm)
-    yield Item(
+    yield verdict(
         "§3.6: under five minutes in all cases",
         "spm-3.6",
-        judged(longest < MINUTES),
+        longest < MINUTES,
         f"at most {longest:.0f} s of a core.",
     )
     asked = [
@@ -276,10 +277,10 @@ def costs(spm: Records) -> Iterator[Item]:
         if neurons(r) >= place(r)[0]
     ]
     if asked:
-        yield Item(
+        yield verdict(
             "Theorems 1.1 and 3.1: O(D m² log² m) queries",
             "spm-3.6",
-            judged(max(asked) < CONSTANT),
+            max(asked) < CONSTANT,
             f"for m ≥ D {min(asked):.2g} to {max(asked):.2g} times D m² ln² m, which N_h = ⌈m ln D⌉ keeps below.",
         )
 
@@ -287,10 +288,10 @@ def costs(spm: Records) -> Iterator[Item]:
 def loops(records: Records) -> Iterator[Item]:
     """Algorithm 2.2 until all are held, and §2.7."""
     fixed, until = ([r for r in records if ("starts=until" in r.method) == loop] for loop in (False, True))
-    yield Item(
+    yield verdict(
         "Algorithm 2.2: the loop ends with all m directions",
         "spm-3.6",
-        judged(all(map(identified, until))) if until else OPEN,
+        all(map(identified, until)) if until else None,
         f"{sum(map(identified, until))} of {len(until)} networks that ⌈5 m ln D⌉ starts identify in "
         f"{sum(map(identified, fixed))} of "
         f"{len(fixed)}.",
@@ -302,18 +303,18 @@ def of_spectral(records: Records) -> Iterator[Item]:
     mine = [r for r in records if r.method.startswith("spectral-norm")]
     best = max((neurons(r) for r in mine if identified(r)), default=0)
     most = max(map(neurons, mine))
-    yield Item(
+    yield verdict(
         "Algorithm 2.1: ascent on the spectral norm finds the weights",
         "spectral-norm",
-        judged(best == most),
+        best == most,
         f"up to m = {best} of {most} at D = {place_d(mine[0]):g}.",
     )
     pairs = {(r.task, r.seed): r.seconds for r in records if r.method.startswith("spm") and identified(r)}
     ratios = [r.seconds / pairs[r.task, r.seed] for r in mine if identified(r) and pairs.get((r.task, r.seed))]
-    yield Item(
+    yield verdict(
         "§2.3.5: an eigendecomposition a step makes Algorithm 2.1 costly beside SPM",
         "spectral-norm",
-        judged(median(ratios) > 1) if ratios else OPEN,
+        median(ratios) > 1 if ratios else None,
         f"{min(ratios):.2g} to {max(ratios):.2g} times the seconds of SPM." if ratios else "no network of both.",
     )
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 
 from benchmarks.reproduce.pages import ENDED, SECONDS, Records, by_task, grid, middle, option
-from benchmarks.reproduce.source_items import FAILS, MISSING, OPEN, Item, judged
+from benchmarks.reproduce.shallow_items import verdict
+from benchmarks.reproduce.source_items import Item
 from paramid.records.record import Record
 from paramid.words.naming import Name
 
@@ -112,10 +113,6 @@ def items(made: Mapping[str, Records]) -> Iterator[Item]:
     """What §1.3.1 says, and what the records say of it."""
     yield from zones([r for r in made.get("sgd-1.3", []) if "beta" in r.task])
     yield from growth(made.get("sgd-rate", []))
-    yield Item(
-        "§1.3.1: batches better than all samples at once", "", MISSING, "one sentence without numbers in the thesis."
-    )
-    yield Item("Figure 1.5, §1.3.2: depth", "", MISSING, "deep networks: on the page of pyramids.")
 
 
 def zones(records: Records) -> Iterator[Item]:
@@ -147,17 +144,17 @@ def zones(records: Records) -> Iterator[Item]:
         every=True,
     )
     both = [r for r in records if 2 * exponents(r)[1] < exponents(r)[0] <= exponents(r)[1] + 1]
-    yield Item(
+    yield verdict(
         "Figure 1.2: 2β < α ≤ β + 1, of which its rules say both",
         "sgd-1.3",
-        OPEN,
+        None,
         f"identified and overfitted exclude each other; {sum(map(identified, both))} of {len(both)} are identified.",
     )
     most = max((exponents(r)[1] for r in found), default=0.0)
-    yield Item(
+    yield verdict(
         "Figure 1.2: β = 15/8 is identified, β = 2 is not",
         "sgd-1.3",
-        judged(None if most < 1.875 else most == 1.875),
+        None if most < 1.875 else most == 1.875,
         f"The largest β with a network identified is {most:g}, at a smaller D and in less time than the thesis'.",
     )
 
@@ -165,12 +162,12 @@ def zones(records: Records) -> Iterator[Item]:
 def zone(source: str, records: Records, test: Callable[[Record], bool], words: str, *, every: bool = False) -> Item:
     """A statement about all cells of a zone."""
     if not records:
-        return Item(source, "sgd-1.3", OPEN, "no cell of ours is there.")
+        return verdict(source, "sgd-1.3", None, "no cell of ours is there.")
     right = sum(map(test, records))
     enough = right == len(records) if every else right >= CONSISTENT * len(records)
     late = sum(r.status.key == "timed_out" for r in records if not test(r))
     why = f"{right} of {len(records)} {words}{f'; {late} of the others ran out of time' if late else ''}."
-    return Item(source, "sgd-1.3", OPEN if late and not enough and not every else judged(enough), why)
+    return verdict(source, "sgd-1.3", None if late and not enough and not every else enough, why)
 
 
 def never(source: str, records: Records) -> Item:
@@ -178,7 +175,7 @@ def never(source: str, records: Records) -> Item:
     found, late = sum(map(identified, records)), sum(r.status.key == "timed_out" for r in records)
     settled = bool(found) or late < len(records)
     why = f"{found} of {len(records)} identified, {late} ran out of time."
-    return Item(source, "sgd-1.3", judged(not found) if settled else OPEN, why)
+    return verdict(source, "sgd-1.3", not found if settled else None, why)
 
 
 def growth(records: Records) -> Iterator[Item]:
@@ -193,25 +190,25 @@ def growth(records: Records) -> Iterator[Item]:
         f"{sum(map(identified, mine))} of {len(mine)} identified at β {'≤' if few else '>'} 1"
         for few, mine in small.items()
     )
-    yield Item(
+    yield verdict(
         "Figure 1.3: for growing D only relatively small networks are fitted",
         "sgd-rate",
-        OPEN,
+        None,
         f"{told}: in seconds and not in ten minutes, which settles nothing of what a longer run would do.",
     )
     wide = [r for r in records if option(r.task, "D") == 50 and option(r.task, "beta") == 2]
-    yield Item(
+    yield verdict(
         "Figure 1.4: m = 1000 at D = 50 is not identified at any rate tried",
         "sgd-rate",
-        FAILS if any(map(identified, wide)) else OPEN,
+        False if any(map(identified, wide)) else None,
         f"{sum(map(identified, wide))} of {len(wide)} runs identify it, in seconds.",
     )
     by_rate = {rate(r): uniform(r) for r in records if option(r.task, "D") == 50 and option(r.task, "beta") == 1.5}
     best = min(by_rate, key=by_rate.__getitem__, default=math.nan)
-    yield Item(
+    yield verdict(
         "Figure 1.4: smaller rates and longer runs help",
         "sgd-rate",
-        judged(True) if best < 0.005 else OPEN,
+        True if best < 0.005 else None,
         f"After our seconds at D = 50, β = 1.5 the rate {best:g} has the least E∞, {by_rate.get(best, math.inf):.1e} "
         f"beside {by_rate.get(0.005, math.inf):.1e} at 0.005.",
     )

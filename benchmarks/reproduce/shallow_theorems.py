@@ -24,7 +24,8 @@ from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
 from benchmarks.reproduce.rank_one_bases import neurons, off
-from benchmarks.reproduce.source_items import HERE, Check, Item, judged
+from benchmarks.reproduce.shallow_items import HERE, Check, verdict
+from benchmarks.reproduce.source_items import Item
 from paramid import Activation, GiveUp, Network, Run
 from paramid.judging.spans_and_directions import score_subspace, span_of_squares
 from paramid.methods.refinement import joint_refinement
@@ -154,31 +155,31 @@ def learnability(sizes: Sizes) -> Check:
         "How much Hessians tell: α (Theorem 3.5)",
         lines,
         (
-            Item(
+            verdict(
                 "(SNM3), (3.5), Remark 3.1: α does not fall with D",
                 HERE,
-                judged(min(grows[1.0], grows[1.5]) > -FLAT),
+                min(grows[1.0], grows[1.5]) > -FLAT,
                 f"Over D, α goes like D^{grows[1.0]:.2f} at β = 1 and D^{grows[1.5]:.2f} at β = 1.5; at β = 2, "
                 "outside of "
                 f"m = o(D²), like D^{grows[2.0]:.2f}.",
             ),
-            Item(
+            verdict(
                 "Theorem 3.5: α ≥ λ_m(E₂) / c₃",
                 HERE,
-                judged(all(n.alpha >= n.bound for n in draws)),
+                all(n.alpha >= n.bound for n in draws),
                 f"in {sum(n.alpha >= n.bound for n in draws)} of {len(draws)} networks.",
             ),
-            Item(
+            verdict(
                 "Lemma 3.9: λ_m(E) ≥ ω - C (m-1) (ln m / D)²",
                 HERE,
-                judged(None),
+                None,
                 f"ω = {omega:.4f} and C ≥ {beyond:.4f} c₂²: nothing is said where (m-1) (ln m / D)² is above "
                 f"{omega / beyond:.2g} / c₂². Measured, λ_min(E) is {min(n.least for n in draws):.3f} and more.",
             ),
-            Item(
+            verdict(
                 "Theorem 3.2: C m ln² m ≤ D² and (3.13)",
                 HERE,
-                judged(None),
+                None,
                 f"The experiments of §3.6 have m ln² m / D² up to {max(regime.values()):.2g}, and (3.13) with C = 1 "
                 "asks for "
                 f"derivatives to {smallest:.0e}, which float64 has not: they are not in what is proved, and work.",
@@ -245,22 +246,22 @@ def spans(sizes: Sizes) -> Check:
         *counts(network, d, m),
     )
     items = (
-        Item(
+        verdict(
             "Lemma 3.1, (3.21): δ ≤ C √(m/α) ε",
             HERE,
-            judged(abs(by_epsilon - 1) < 0.1),
+            abs(by_epsilon - 1) < 0.1,
             f"From h = 0.1 to 0.001 δ goes like ε^{by_epsilon:.2f} and like h^{by_step:.2f}.",
         ),
-        Item(
+        verdict(
             "Proposition 1.1, (3.23): Wedin's bound",
             HERE,
-            judged(all(s[2] <= s[3] for s in seen)),
+            all(s[2] <= s[3] for s in seen),
             f"with constant 1, as in (3.23), and {min(s[3] / s[2] for s in seen):.0f} times δ at the least.",
         ),
-        Item(
+        verdict(
             "Theorem 3.3, (3.14): weight errors ≤ C (m/α)^{1/4} √ε",
             HERE,
-            judged(all(s[4] <= math.sqrt(s[2]) for s in seen)),
+            all(s[4] <= math.sqrt(s[2]) for s in seen),
             f"True and not tight: errors go like δ^{by_delta:.2f}, hence like ε and not √ε.",
         ),
     )
@@ -318,10 +319,10 @@ def needed(sizes: Sizes) -> Item:
     least = math.log(2 * large**2) / a
     theirs = math.ceil(wide * math.log(large))
     asked = least * (wide + wide**2 * math.log(wide) / large)
-    return Item(
+    return verdict(
         "Theorem 3.2: N_h > t (m + m² ln m / D)",
         HERE,
-        judged(few < 10 * proved),
+        few < 10 * proved,
         f"Enough and far from needed: 1.1 m Hessians have δ = {few:.1e}, those of t = 1 {proved:.1e}. For its "
         "probability "
         f"to be above 0 with C = 1, t > ln(2D²)/α = {least:.0f} at D = {large}, m = {wide}: N_h = {asked:.0e}, "
@@ -371,23 +372,23 @@ def descents(sizes: Sizes) -> Check:
     worst = max(e[2] for every in ends.values() for e in every)
     halves = {kind: max(e[1] for e in every) for kind, every in ends.items()}
     items = (
-        Item(
+        verdict(
             "Theorem 3.4: linear convergence, ξ = 1 - γ λ_min(A)",
             HERE,
-            judged(ratio <= 1 - rate * half + 1e-9),
+            ratio <= 1 - rate * half + 1e-9,
             f"{ratio:.6f} a step, below {1 - rate * half:.6f}: J has the Hessian 2A, which (3.85) takes as A.",
         ),
-        Item(
+        verdict(
             "Theorem 3.4, (3.74): the end is within C Δ_W",
             HERE,
-            judged(worst < 10),
+            worst < 10,
             f"with C = {worst:.2g}; ends go like the weights' errors to the power {linear['random']:.2f} (random) and "
             f"{linear['aligned']:.2f} (aligned).",
         ),
-        Item(
+        verdict(
             "§3.4.2: aligned errors of weights are worse for shifts than random ones",
             HERE,
-            judged(halves["aligned"] > halves["random"]),
+            halves["aligned"] > halves["random"],
             f"At errors of 0.01 they leave {halves['aligned']:.1e}, random ones {halves['random']:.1e}.",
         ),
     )
@@ -443,16 +444,16 @@ def bounds(sizes: Sizes) -> Check:
             ),
         ),
         (
-            Item(
+            verdict(
                 "Figure 3.5, (3.79): for m > D Δ_W1 is below the bound before descents",
                 HERE,
-                judged(below == len(many)),
+                below == len(many),
                 f"at {below} of {len(many)} m.",
             ),
-            Item(
+            verdict(
                 "Figure 3.5: ‖Σ(w - ŵ)‖ contributes least to Δ_W1",
                 HERE,
-                judged(len(least) == len(at)),
+                len(least) == len(at),
                 f"at m = {', '.join(map(str, least)) or 'none'} of {', '.join(map(str, at))}.",
             ),
         ),
@@ -485,10 +486,10 @@ def students(sizes: Sizes) -> Check:
             *grid(("D", "m", "rate 0.005", "rate 0.5 / m"), rows),
         ),
         (
-            Item(
+            verdict(
                 "§1.3.1: the drop in Figure 1.3 may lie in the learning rate",
                 HERE,
-                judged(bool(out) and all(kept)),
+                bool(out) and all(kept),
                 why,
             ),
         ),
@@ -533,32 +534,32 @@ def first_chapter(sizes: Sizes) -> Check:
             f"  refinement of all parameters from 5 % off ends {end:.1e} off.",
         ),
         (
-            Item(
+            verdict(
                 "Example 1.1: one neuron from a gradient",
                 HERE,
-                judged(abs(forward - 1) < 0.2),
+                abs(forward - 1) < 0.2,
                 f"error ~ step^{forward:.2f}.",
             ),
-            Item(
+            verdict(
                 "(1.17): passive sampling of E[∇ⁿf]",
                 HERE,
-                judged(abs(shrinks + 0.5) < 0.25),
+                abs(shrinks + 0.5) < 0.25,
                 f"error ~ N^{shrinks:.2f}.",
             ),
-            Item(
+            verdict(
                 "§2.7, §3.1: D(D-1)/2 is the information-theoretic limit",
                 HERE,
-                judged(not (condition < 1e6 and end < 1e-9)),
+                not (condition < 1e6 and end < 1e-9),
                 f"It limits spans of Hessians. {m} neurons on {d} inputs, past {limit}, are locally identifiable "
                 "and refined "
                 f"to {end:.0e}; the section on the limit identifies such networks from nothing. And dim Sym(R^D×D), "
                 "printed "
                 "as D(D-1)/2 in §2.7, is D(D+1)/2, as §2.1.1 has it.",
             ),
-            Item(
+            verdict(
                 "Example 3.1: τ_∞ ≈ 0.6 for tanh, 1.5 for the logistic function",
                 HERE,
-                judged(activation("logistic").monotone >= 1.5),
+                activation("logistic").monotone >= 1.5,
                 f"g'' is monotone up to {activation('tanh').monotone:.4f} and {activation('logistic').monotone:.4f}.",
             ),
         ),

@@ -1,56 +1,90 @@
-"""What a source says, item by item: where a page takes it up, the verdict, and why.
+"""What a source says, piece by piece: where a page answers it, and what became of it."""
 
-A verdict is chosen by code from the numbers beside it. An item without a row is not reproduced, for a reason.
-"""
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from benchmarks.reproduce.pages import Records, grid
 
-from benchmarks.reproduce.pages import grid
-
-HERE = ""  # an item of a check stands under the check's own title
-HOLDS, FAILS, OPEN, MISSING = "holds", "does not hold", "not decided", "not reproduced"
+Made = Mapping[str, Records]
+Judged = tuple[bool | None, str]  # whether it holds, None where that is not decided; and the numbers that say so
+NUMBER = re.compile(r"[0-9][0-9.]*(e[-+]?[0-9]+)?")
+LISTED = 3
+WORDS = {True: "holds", False: "**does not hold**", None: "not decided"}
 
 
 @dataclass(frozen=True)
 class Item:
-    """A theorem, table, figure, algorithm, remark or sentence of a source."""
+    """An algorithm, theorem, table, figure, remark or sentence of the source.
+
+    `judge` is None where there is nothing to judge: `word` then says what was done with it. `where` is empty where the
+    page has no row for it, and `word` says why.
+    """
 
     source: str
-    where: str  # a section of the page, or a test
-    verdict: str
-    why: str = ""
+    says: str
+    where: str = ""
+    judge: Callable[[Made], Judged] | None = None
+    word: str = ""
+    needs: tuple[str, ...] = ()  # suites whose records it is judged by
 
 
-@dataclass(frozen=True)
-class Check:
-    """A numerical check beside the suites: its title, its lines, and the items that it settles."""
-
-    title: str
-    lines: tuple[str, ...]
-    items: tuple[Item, ...]
-
-    @property
-    def placed(self) -> tuple[Item, ...]:
-        """The items, with the title as where they are."""
-        return tuple(replace(item, where=self.title.partition(" (")[0]) for item in self.items)
+def spread(values: Iterable[float], form: str = ".2g") -> str:
+    """The least and the largest of them."""
+    found = list(values)
+    return f"{min(found):{form}} to {max(found):{form}}"
 
 
-def judged(holds: bool | None) -> str:
-    """The word for what was decided, or was not."""
-    return OPEN if holds is None else HOLDS if holds else FAILS
+def judged(item: Item, made: Made) -> Judged:
+    """The verdict on an item; undecided where its records are missing or say nothing."""
+    if item.judge is None:
+        raise ValueError(f"{item.source} has no judge")
+    if missing := [name for name in item.needs if not made.get(name)]:
+        return None, f"no records of {', '.join(missing)}"
+    try:
+        held, numbers = item.judge(made)
+    except ValueError:  # the least or largest of nothing
+        held, numbers = None, ""
+    return held, numbers or "too few runs say anything of it"
 
 
-def statements(items: Iterable[Item]) -> Iterator[str]:
-    """A line for every item that says why."""
-    yield from (f"- {i.source}: **{i.verdict}**. {i.why}" for i in items if i.why and i.verdict != MISSING)
+def verdicts(items: Sequence[Item], made: Made) -> Iterator[str]:
+    """Line by line: what the source says, whether it holds, and the numbers."""
+    for item in items:
+        if item.judge is not None:
+            held, numbers = judged(item, made)
+            yield f"- {item.source}, *{item.says}*: {WORDS[held]}; {numbers}."
 
 
-def table(items: Iterable[Item]) -> Iterator[str]:
-    """Every item, where it is and its verdict."""
-    yield from grid(("source", "where", "verdict"), ((i.source, i.where, i.verdict) for i in items))
+def whole(items: Sequence[Item], made: Made) -> Iterator[str]:
+    """Source item, where it stands, verdict; then what has no row, with the reason."""
+    yield from ("", "## The source, item by item", "")
+    told = [item for item in items if item.where]
+    rows = (
+        (item.source, item.says, item.where, WORDS[judged(item, made)[0]] if item.judge else item.word) for item in told
+    )
+    yield from grid(("source", "what it is or says", "where", "verdict"), rows)
+    yield from ("", "## Not reproduced", "")
+    for item in items:
+        if not item.where:
+            yield f"- {item.source}, {item.says}: {item.word}."
 
 
-def missing(items: Iterable[Item]) -> Iterator[str]:
-    """The items without a row, with the reason."""
-    yield from (f"- {i.source}: {i.why}" for i in items if i.verdict == MISSING)
+def failures(made: Made) -> Iterator[str]:
+    """Cells that ended otherwise than finished, by suite, method and reason with its numbers left out."""
+    yield from ("", "## Cells that did not finish", "")
+    groups: dict[tuple[str, str, str, str], Records] = {}
+    for suite, records in made.items():
+        for r in records:
+            if r.status.key != "finished":
+                told = (suite, r.method, r.status.key, NUMBER.sub("…", r.reason))
+                groups.setdefault(told, []).append(r)
+    rows = ((*told, str(len(mine)), tasks_of(mine)) for told, mine in sorted(groups.items()))
+    yield from grid(("suite", "method", "ended", "reason", "cells", "tasks"), rows)
+
+
+def tasks_of(records: Records) -> str:
+    """Up to `LISTED` of their tasks, and how many more there are."""
+    tasks = list(dict.fromkeys(r.task for r in records))
+    more = f" and {len(tasks) - LISTED} more" if len(tasks) > LISTED else ""
+    return ", ".join(tasks[:LISTED]) + more
