@@ -353,7 +353,7 @@ def climbs(falls: Mapping[float, int], rises: int) -> Iterator[Item]:
     calm = ", ".join(f"{step:g}" for step, count in falls.items() if not count)
     wild = ", ".join(f"{count} at γ = {step:g}" for step, count in falls.items() if count)
     yield verdict(
-        "Theorem 2.5 (SPM1): Φ rises for every γ ≥ ½",
+        "Theorem 2.5 (SPM1): Φ rises for every γ ≥ ½, as printed",
         HERE,
         not wild,
         f"No fall at γ = {calm}; falls: {wild or 'none'}. Convexity of Φ + c‖u‖⁴ asks for c = 1/(2γ) ≥ ½, which is "

@@ -195,9 +195,17 @@ Reference: Rauchensteiner, *Finite sample identification of artificial neural ne
 First its experiments by its own methods, then ours beside and beyond; every item with its verdict is at the end.
 The suite `large` goes on to 404 000 parameters.""",
     sections={
-        "spm-3.6": Section("The thesis' pipeline on the grid of §3.6", shallow_pipeline.printed),
+        "spm-3.6": Section(
+            "The thesis' pipeline on the grid of §3.6",
+            shallow_pipeline.printed,
+            {"Errors at m = 0.4 D² over D, as in Figure 3.4": shallow_pipeline.over_dimensions},
+        ),
         "spectral-norm": Section("Algorithm 2.1 on a grid of its own", shallow_pipeline.spectral),
-        "sgd-1.3": Section("SGD: the phases of Figure 1.2", shallow_sgd.phases),
+        "sgd-1.3": Section(
+            "SGD: the phases of Figure 1.2",
+            shallow_sgd.phases,
+            {"E∞ over the samples for every order of neurons, rate 0.5 / m": shallow_sgd.over_samples},
+        ),
         "sgd-rate": Section("SGD on growing networks: Figures 1.3 and 1.4", shallow_sgd.rates),
         "shallow-3.6": Section("Every network of §3.6, to rounding", of_the_thesis),
         "shallow-free": Section("Beyond the thesis' setting", beyond),
