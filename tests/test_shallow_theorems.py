@@ -133,6 +133,13 @@ def test_networks_past_the_span_are_refined_and_twins_are_not_identifiable() -> 
     assert end < 1e-9
 
 
+def test_sharp_gradients_span_the_weights_of_few_neurons() -> None:
+    rank, outside = shallow_theorems.active_subspace(9, 4)
+    assert rank < 1e-5
+    assert outside < 1e-5
+    assert min(shallow_theorems.active_subspace(9, 4, h=1.0)) > 1e-2  # crude differences do not
+
+
 def test_first_visits_count_the_starts_to_all() -> None:
     w = torch.eye(3, dtype=torch.float64)
     u = torch.stack([w[0], -w[0], w[1], w[0], -w[2], w[1]])

@@ -166,7 +166,7 @@ LEFT_OUT = {
     "Remark 1.3: a Tesla P100 under TensorFlow": "no such hardware; seconds are of a core",
     "Remark 1.4, §1.4: tensors of third order are hard for m > D^{3/2}": "a conjecture of others; "
     "`sphere-lm:route=few-rows` takes tensors of order two to four",
-    "Remark 1.5, §1.5: active subspace and whitening": "for m ≤ D in [54]; SPM needs neither",
+    "§1.5, Remark 2.4: whitening": "for m = D in [54]; SPM does not need it",
     "§1.3.1: batches do better than all samples at once": "one sentence without numbers",
     "Figure 1.5, §1.3.2: SGD on deep networks": "on the page of pyramids",
     "Figures 1.2 to 1.4, 3.3 to 3.5: plotted values": "lost in the text; what its prose says of them is judged",
@@ -174,7 +174,7 @@ LEFT_OUT = {
     "Lemmas 2.1 to 2.3, 2.5 to 2.9, 2.12 to 2.14, 2.18, Corollaries 2.1 and 2.2: steps of proofs": "no numbers",
     "Lemma 2.4, Theorems 2.3 and 2.4: ranks, optimality conditions, convergent subsequences": "qualitative",
     "Lemmas 2.20 and 2.21, Theorem 2.9, (2.8): identities and bounds of others": "used by the checks",
-    "Remarks 2.1, 2.3 and 2.4: comments": "the spurious maxima of Remark 2.1 are in the check of Theorem 2.10",
+    "Remarks 2.1 and 2.3: comments": "the spurious maxima of Remark 2.1 are in the check of Theorem 2.10",
     "§2.7: all m = 0.4 D² found at D = 40 to 50 from 5 m log m starts": "that many starts take a core many "
     "minutes a network; spm-3.6 has D = 20 to 35",
     "Table 3.2, Figures 3.3 and 3.4: D = 40 to 50 by the thesis' pipeline": "likewise; `sphere-lm` has the whole grid",

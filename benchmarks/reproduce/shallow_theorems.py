@@ -521,12 +521,14 @@ def first_chapter(sizes: Sizes) -> Check:
     d, m = sizes.past
     condition, end = past_the_span(d, m)
     limit = d * (d - 1) // 2
+    rank, outside = active_subspace(20, 5)
     return Check(
         "One neuron, passive Hessians, and what D(D-1)/2 limits (chapter 1, §2.7)",
         (
             "- One neuron, forward differences along the axes: direction errors "
             f"{', '.join(f'{e:.1e}' for e in gaps)} at steps "
             f"{', '.join(f'{h:g}' for h in steps)}.",
+            f"- Gradients of 5 neurons, D = 20: σ₆/σ₅ = {rank:.0e}, weights {outside:.0e} outside the leading five.",
             f"- (1.17) for E[∇²f], D = 6, m = 4: errors {', '.join(f'{e:.1e}' for e in misses)} from "
             f"{', '.join(f'{n:,}' for n in sizes.samples)} samples.",
             f"- D = {d}, m = {m}, past D(D-1)/2 = {limit}: the Jacobian of the values has condition "
@@ -539,6 +541,12 @@ def first_chapter(sizes: Sizes) -> Check:
                 HERE,
                 abs(forward - 1) < 0.2,
                 f"error ~ step^{forward:.2f}.",
+            ),
+            verdict(
+                "Remark 1.5: gradients show the active subspace for m < D",
+                HERE,
+                rank < 1e-4 and outside < 1e-4,
+                f"weights lie in it but for {outside:.0e}.",
             ),
             verdict(
                 "(1.17): passive sampling of E[∇ⁿf]",
@@ -572,6 +580,17 @@ def one_neuron(h: float) -> float:
     x = run.normal(1, 20)
     gradient = (network(x + h * torch.eye(20, dtype=x.dtype)) - network(x))[:, 0]
     return float(off((gradient / gradient.norm())[None], network.weights[0]).max())
+
+
+def active_subspace(d: int, m: int, h: float = 1e-4) -> tuple[float, float]:
+    """σ_{m+1} / σ_m of gradients by central differences, and how far weights are from the m leading directions."""
+    network, run = drawn(d, m), Run.seeded(0)
+    x, steps = run.normal(4 * m, d), h * torch.eye(d, dtype=run.dtype, device=run.device)
+    around = x[:, None, :] + torch.stack([steps, -steps])[:, None]
+    up, down = (network(points.flatten(0, 1)).view(len(x), d) for points in around)
+    _, values, v = torch.linalg.svd((up - down) / (2 * h))
+    w = network.weights[0]
+    return float(values[m] / values[m - 1]), float((w - v[:m].T @ (v[:m] @ w)).norm(dim=0).max())
 
 
 def passive(count: int) -> float:
