@@ -17,7 +17,7 @@ from benchmarks.reproduce import (
     shallow,
     shallow_pipeline,
     shallow_sgd,
-    shallow_theorems,
+    thesis_teachers,
     trained,
 )
 from benchmarks.reproduce.__main__ import PAGES
@@ -33,7 +33,7 @@ from paramid.words.naming import Name
 def small_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The theorems of the thesis are checked at small sizes."""
     bases = rank_one_bases.Sizes(dimensions=(6, 8, 10), seeds=2, frame=6, frame_starts=60, overcomplete=8)
-    theorems = shallow_theorems.Sizes(
+    theorems = thesis_teachers.Sizes(
         dimensions=(6, 7, 8), draws=1, span=6, descent=(5, 6), descent_steps=200, figure=10, widths=(12, 20),
         students=((6, 8),), student_steps=30, samples=(1000, 10_000), past=(4, 8),
     )  # fmt: skip

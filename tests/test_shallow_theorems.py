@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from benchmarks.reproduce import rank_one_bases, shallow_theorems
+from benchmarks.reproduce import first_chapter, hessian_information, rank_one_bases, shift_bounds, thesis_teachers
 from benchmarks.reproduce.shallow_items import Check, by_tests, left_out, verdict
 from benchmarks.reproduce.source_items import verdicts, whole
 from paramid import Run
@@ -79,35 +79,35 @@ def inner_product(matrices: torch.Tensor, u: torch.Tensor, v: torch.Tensor, comp
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_second_moments_are_those_of_samples(order: int) -> None:
-    network = shallow_theorems.drawn(5, 7)
+    network = thesis_teachers.drawn(5, 7)
     w, tau = network.weights[0], network.biases[0]
     values = TANH(Run.seeded(3).normal(400_000, 5) @ w + tau, order)
     torch.testing.assert_close(
-        shallow_theorems.second_moment(w, tau, TANH, order), values.T @ values / len(values), rtol=0, atol=5e-3
+        hessian_information.second_moment(w, tau, TANH, order), values.T @ values / len(values), rtol=0, atol=5e-3
     )
 
 
 def test_hermite_coefficients_are_those_of_their_definition() -> None:
-    mu, total = shallow_theorems.hermite(TANH, 1, torch.zeros(1, dtype=torch.float64))
+    mu, total = hessian_information.hermite(TANH, 1, torch.zeros(1, dtype=torch.float64))
     assert float(mu[1::2].abs().max()) < 1e-12  # tanh' is even
     assert float(mu.square().sum()) == pytest.approx(float(total), rel=1e-3)
 
 
 def test_alpha_is_an_eigenvalue_of_the_second_moment_of_hessians() -> None:
-    network = shallow_theorems.drawn(4, 3)
-    hessians = shallow_theorems.derived(network, Run.seeded(0).normal(200_000, 4))
+    network = thesis_teachers.drawn(4, 3)
+    hessians = thesis_teachers.derived(network, Run.seeded(0).normal(200_000, 4))
     third = float(torch.linalg.eigvalsh(hessians.T @ hessians / len(hessians))[-3])
-    assert shallow_theorems.alpha(network.weights[0], network.biases[0], TANH)[0] == pytest.approx(third, rel=0.03)
+    assert hessian_information.alpha(network.weights[0], network.biases[0], TANH)[0] == pytest.approx(third, rel=0.03)
 
 
 def test_the_truncation_of_differences_is_their_leading_one() -> None:
-    network, run = shallow_theorems.drawn(6, 9), Run.seeded(0)
+    network, run = thesis_teachers.drawn(6, 9), Run.seeded(0)
     x = run.normal(5, 6)
     errors = []
     for h in (0.2, 0.1):
-        exact, rough = shallow_theorems.sampled(network, 5, Run.seeded(0), h)
-        torch.testing.assert_close(exact, shallow_theorems.derived(network, x))
-        errors.append(float((rough - shallow_theorems.derived(network, x, h)).norm()))
+        exact, rough = thesis_teachers.sampled(network, 5, Run.seeded(0), h)
+        torch.testing.assert_close(exact, thesis_teachers.derived(network, x))
+        errors.append(float((rough - thesis_teachers.derived(network, x, h)).norm()))
         assert errors[-1] < 0.2 * float((rough - exact).norm())
     assert errors[0] / errors[1] == pytest.approx(16, rel=0.1)
 
@@ -115,7 +115,7 @@ def test_the_truncation_of_differences_is_their_leading_one() -> None:
 def test_terms_of_the_bound_are_those_of_the_formula() -> None:
     w = torch.eye(4, dtype=torch.float64)
     found = w + 0.1 * torch.eye(4, dtype=torch.float64)[:, :1]
-    told = shallow_theorems.terms(w, found)
+    told = shift_bounds.terms(w, found)
     scale = 2 * math.log(4) ** 0.75 * 4**-0.25
     assert told["‖W - Ŵ‖_F"] == pytest.approx(scale * 0.2)
     assert told["‖Σ(w - ŵ)‖"] == pytest.approx(scale * 0.4)
@@ -124,20 +124,20 @@ def test_terms_of_the_bound_are_those_of_the_formula() -> None:
 
 
 def test_a_rate_too_large_leaves_the_teacher_and_a_small_one_stays() -> None:
-    assert shallow_theorems.loss_after(6, 20, 0.3, 60) > 0.5 > 100 * shallow_theorems.loss_after(6, 20, 0.005, 60)
+    assert first_chapter.loss_after(6, 20, 0.3, 60) > 0.5 > 100 * first_chapter.loss_after(6, 20, 0.005, 60)
 
 
 def test_networks_past_the_span_are_refined_and_twins_are_not_identifiable() -> None:
-    condition, end = shallow_theorems.past_the_span(4, 8)
+    condition, end = first_chapter.past_the_span(4, 8)
     assert condition < 1e4
     assert end < 1e-9
 
 
 def test_sharp_gradients_span_the_weights_of_few_neurons() -> None:
-    rank, outside = shallow_theorems.active_subspace(9, 4)
+    rank, outside = first_chapter.active_subspace(9, 4)
     assert rank < 1e-5
     assert outside < 1e-5
-    assert min(shallow_theorems.active_subspace(9, 4, h=1.0)) > 1e-2  # crude differences do not
+    assert min(first_chapter.active_subspace(9, 4, h=1.0)) > 1e-2  # crude differences do not
 
 
 def test_first_visits_count_the_starts_to_all() -> None:

@@ -2,9 +2,19 @@
 
 import math
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from statistics import median
 
-from benchmarks.reproduce import rank_one_bases, shallow_pipeline, shallow_sgd, shallow_theorems, source_items
+from benchmarks.reproduce import (
+    first_chapter,
+    hessian_information,
+    rank_one_bases,
+    shallow_pipeline,
+    shallow_sgd,
+    shift_bounds,
+    source_items,
+    thesis_teachers,
+)
 from benchmarks.reproduce.pages import (
     ENDED,
     ERROR,
@@ -24,14 +34,14 @@ from benchmarks.reproduce.pages import (
     option,
     slope,
 )
-from benchmarks.reproduce.shallow_items import by_tests, left_out, verdict
+from benchmarks.reproduce.shallow_items import Check, by_tests, left_out, verdict
 from benchmarks.reproduce.shallow_pipeline import BETAS, TABLE_3_2
 from benchmarks.reproduce.source_items import Item
 from paramid.pictures.phase_map import phase_map
 from paramid.pictures.scaling import scaling
 from paramid.records.record import Record
 
-BASES, THEOREMS = rank_one_bases.Sizes(), shallow_theorems.Sizes()  # of the checks
+BASES, THEOREMS = rank_one_bases.Sizes(), thesis_teachers.Sizes()  # of the checks
 
 
 def of_the_thesis(records: Records) -> Iterator[str]:
@@ -96,7 +106,7 @@ def scale(records: Records) -> Iterator[str]:
 
 def findings(made: Mapping[str, Records]) -> Iterator[str]:
     """The theorems in numbers, and every item of the thesis with its verdict."""
-    checks = [*rank_one_bases.checks(BASES), *shallow_theorems.checks(THEOREMS)]
+    checks = [*rank_one_bases.checks(BASES), *theorems(THEOREMS)]
     told = [
         *shallow_sgd.items(made),
         *shallow_pipeline.items(made),
@@ -107,12 +117,25 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
     yield ""
     yield from source_items.verdicts(told, made)
     yield from ("", "## The theorems in numbers", "")
-    yield "Computed with fixed seeds by `benchmarks/reproduce/rank_one_bases.py` (chapter 2) and"
-    yield "`benchmarks/reproduce/shallow_theorems.py` (chapters 1 and 3) when this page is written."
+    yield "Computed with fixed seeds when this page is written, in `benchmarks/reproduce` by `rank_one_bases`,"
+    yield "`hessian_information`, `shift_bounds` and `first_chapter`."
     for check in checks:
         yield from ("", f"### {check.title}", "", *check.lines)
     yield from source_items.failures(made)
     yield from source_items.whole([*told, *ELSEWHERE], made)
+
+
+@lru_cache(maxsize=2)
+def theorems(sizes: thesis_teachers.Sizes) -> tuple[Check, ...]:
+    """The checks of chapters 1 and 3."""
+    return (
+        hessian_information.learnability(sizes),
+        hessian_information.spans(sizes),
+        shift_bounds.descents(sizes),
+        shift_bounds.bounds(sizes),
+        first_chapter.students(sizes),
+        first_chapter.first_chapter(sizes),
+    )
 
 
 def ours(made: Mapping[str, Records]) -> Iterator[Item]:
