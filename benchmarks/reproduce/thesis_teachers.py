@@ -27,8 +27,8 @@ class Sizes:
     descent: tuple[int, int] = (12, 30)
     descent_steps: int = 6000
     figure: int = 50
-    widths: tuple[int, ...] = (50, 110, 200, 320, 470, 620)
-    repetitions: int = 1
+    widths: tuple[int, ...] = (50, 110, 170, 230, 290, 350, 410, 470, 530, 590)
+    repetitions: int = 2
     students: tuple[tuple[int, int], ...] = ((25, 250), (35, 490), (50, 377), (50, 1000))
     student_steps: int = 250
     samples: tuple[int, ...] = (1000, 10_000, 100_000)
