@@ -95,7 +95,7 @@ class Entangled:
         if self.derivatives == "differences" and spec.noise > DROWNED * self.h**2:
             return f"noise {spec.noise:g} drowns second differences of step {self.h:g}"
         if (m := bending(spec)) > max(1, limit := spec.inputs * (spec.inputs - 1) // 2):
-            return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
+            return f"{m} neurons exceed D(D-1)/2 = {limit}: spans of Hessians do not tell them apart"
         n = spec.inputs * (spec.inputs + 1) // 2
         if reason := memory_limits.refusal(
             {"Gram matrix": (n, n), "its eigenvectors": (n, n), "work": (n, n)}, memory_limits.room()

@@ -11,7 +11,7 @@ Reference: Rauchensteiner 2023, §1.3.1.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 from typing import ClassVar
 
@@ -62,9 +62,9 @@ class StochasticGradientDescent:
         student, report, done = student_of(spec, run), 100, 0
         for done in self.train(student, spec, x, y, run):
             if done >= report:
-                yield snapshot(student, done)
+                yield snapshot(student, done, x, y)
                 report = math.ceil(1.5 * report)
-        yield snapshot(student, done)
+        yield snapshot(student, done, x, y)
 
     def train(self, student: Network, spec: Spec, x: Tensor, y: Tensor, run: Run) -> Iterator[int]:
         """Train `student` in place; the steps done, after each, until (1) is below 1e-8 at the end of an epoch."""
@@ -116,11 +116,13 @@ def student_of(spec: Spec, run: Run) -> Network:
     return Network(tuple(weights), tuple(biases), spec.activations)
 
 
-def snapshot(student: Network, done: int) -> Network:
-    """The student as it is now, if it is still a network."""
+def snapshot(student: Network, done: int, x: Tensor, y: Tensor) -> Network:
+    """The student as it is now with its J, if it is still a network."""
     if not all(bool(torch.isfinite(p).all()) for p in student.arrays().values()):
         raise GiveUp(f"diverged within {done} steps")
-    return student.with_layers([w.clone() for w in student.weights], [b.clone() for b in student.biases])
+    told = {"steps": done, "training_loss": mean_squared_error(student, x, y)}
+    copy = student.with_layers([w.clone() for w in student.weights], [b.clone() for b in student.biases])
+    return replace(copy, stats=told)
 
 
 def mean_squared_error(student: Network, x: Tensor, y: Tensor, rows: int = 4096) -> float:

@@ -214,4 +214,4 @@ def crowded(spec: Spec) -> bool:
 
 def too_many(spec: Spec) -> str:
     """What is said then."""
-    return f"{spec.widths[0]} neurons exceed D(D-1)/2 = {matrices_tell(spec)}: directions are no longer unique"
+    return f"{spec.widths[0]} neurons exceed D(D-1)/2 = {matrices_tell(spec)}: spans of Hessians do not tell them apart"

@@ -5,8 +5,9 @@
          either sign, c standard normal.
 
 What an oracle can see: for tanh, logistic and erf every w_k and τ_k, up to their order; where a_k is free, up to the
-joint sign of (a_k, w_k, τ_k) besides. Directions are the only rank-ones in spans of derivatives of order s while
-m ≤ C(D+s-1, s) - D, for Hessians D(D-1)/2. For squares only Q = Σ_k (w_k, τ_k)(w_k, τ_k)ᵀ is seen.
+joint sign of (a_k, w_k, τ_k) besides, however many there are. Spans of derivatives tell less: their only rank-ones
+are the w_k^⊗s while m ≤ C(D+s-1, s) - D in order s, for Hessians D(D-1)/2, which limits methods that look at such
+spans and not what is identifiable. For squares only Q = Σ_k (w_k, τ_k)(w_k, τ_k)ᵀ is seen.
 
 Reference: Rauchensteiner, Finite sample identification of artificial neural networks, TUM 2023, (1.11) and §3.6.
 """

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from paramid import Access, Claim, Directions, GiveUp, Network, Run, Spec, Subspace, task
+from paramid.judging.spans_and_directions import span_of_squares
 from paramid.methods.spans.hessian_pipeline import HessianPipeline, sparse
 from paramid.methods.spans.subspace import leading_span
 from paramid.methods.spectral_norm import SpectralNormAscent
@@ -168,7 +169,7 @@ SPEC = task("shallow:D=6,m=7").spec
         ({"activations": ("tanh", "tanh")}, "needs one hidden layer and one linear output"),
         ({"widths": (7, 3), "activations": ("tanh",) * 2 + ("identity",)}, "needs one hidden layer"),
         ({"outputs": 2}, "needs one hidden layer and one linear output"),
-        ({"widths": (16,)}, "16 neurons exceed D(D-1)/2 = 15: directions are no longer unique"),
+        ({"widths": (16,)}, "16 neurons exceed D(D-1)/2 = 15: spans of Hessians do not tell them apart"),
         ({"inputs": 1, "widths": (2,)}, "2 neurons exceed D(D-1)/2 = 0"),
         ({"outer": "free"}, "needs outer weights 1"),
         ({"norms": "free"}, "needs outer weights 1, unit weight vectors"),
@@ -202,6 +203,9 @@ def test_it_declines_fewer_hessians_than_neurons(method: type[HessianPipeline]) 
         ({"refine_lr": 0.0}, "a positive number was wanted"),
         ({"refine_batch": 0}, "a positive number was wanted"),
         ({"refine_epochs": 0}, "a positive number was wanted"),
+        ({"starts": "forever"}, "'forever'; a number or until was wanted"),
+        ({"starts": 0}, "a positive number was wanted"),
+        ({"most_starts": 0}, "a positive number was wanted"),
     ],
 )
 def test_options_without_sense_are_refused(
@@ -233,6 +237,31 @@ def test_too_few_starts_end_in_giving_up_with_the_directions_found_so_far(method
     *_, last = collected(method(starts=3))
     assert isinstance(last, Directions)
     assert 1 <= last.columns.shape[1] == last.stats["directions_found"] <= 3
+
+
+@pytest.mark.parametrize(("method", "threshold"), [(SubspacePowerMethod, 0.99), (SpectralNormAscent, 0.999)])
+def test_starts_go_on_until_all_directions_are_held_or_the_cap_is_met(
+    method: type[HessianPipeline], threshold: float
+) -> None:
+    """Four steps bring few starts above the threshold: the printed number of starts is not enough."""
+    w, printed = Run.seeded(5).sphere(14, 8).T, math.ceil(5 * 14 * math.log(8))
+    span = leading_span(span_of_squares(w).T, 14, 8)
+    few, _ = method(steps=4, threshold=threshold).directions(span, 14, Run.seeded(0))
+    all_held, told = method(steps=4, threshold=threshold, starts="until").directions(span, 14, Run.seeded(0))
+    assert len(few) < 14 == len(all_held)
+    assert printed < told["starts"] < 10 * printed
+    assert (all_held @ w).abs().amax(1).min() > 0.95
+    capped, told = method(steps=4, starts="until", most_starts=9).directions(span, 14, Run.seeded(0))
+    assert (len(capped) < 14, told["starts"]) == (True, 9)
+    nothing, told = method(steps=1, threshold=1.5, starts="until").directions(span, 14, Run.seeded(0))
+    assert (len(nothing), told["starts"]) == (0, 10 * printed)
+
+
+@methods
+def test_starts_until_say_what_the_printed_starts_say_where_these_are_enough(method: type[HessianPipeline]) -> None:
+    (one, _), (two, _) = claims(method(refine="none")), claims(method(refine="none", starts="until"))
+    assert torch.equal(one[-1].weights[0], two[-1].weights[0])
+    assert one[1].stats == two[1].stats
 
 
 @methods

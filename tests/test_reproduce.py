@@ -1,6 +1,7 @@
 """The pages beside the papers are made of records, and of nothing that is not in them."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,16 +16,33 @@ from benchmarks.reproduce import (
     pages,
     passive,
     pyramid,
+    rank_one_bases,
     shallow,
+    shallow_pipeline,
+    shallow_sgd,
+    thesis_teachers,
     trained,
 )
 from benchmarks.reproduce.__main__ import PAGES
 from benchmarks.reproduce.hermite_checks import error_growth, hermite_polynomials, unit_signs
+from benchmarks.reproduce.source_items import Item
 from paramid import Status
 from paramid.records.record import Record, Stage
 from paramid.running import suites
 from paramid.running.cell import Cell
 from paramid.words.naming import Name
+
+
+@pytest.fixture(autouse=True)
+def small_checks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The theorems of the thesis are checked at small sizes."""
+    bases = rank_one_bases.Sizes(dimensions=(6, 8, 10), seeds=2, frame=6, frame_starts=60, overcomplete=8)
+    theorems = thesis_teachers.Sizes(
+        dimensions=(6, 7, 8), draws=1, span=6, descent=(5, 6), descent_steps=200, figure=10, widths=(12, 20),
+        students=((6, 8),), student_steps=30, samples=(1000, 10_000), past=(4, 8),
+    )  # fmt: skip
+    monkeypatch.setattr(shallow, "BASES", bases)
+    monkeypatch.setattr(shallow, "THEOREMS", theorems)
 
 
 def made(cell: Cell, error: float) -> Record:
@@ -73,6 +91,87 @@ def test_the_suites_are_the_thesis_grid() -> None:
     tasks = {c.task for c in suites.suite("shallow-3.6").cells()}
     told = {(pages.option(t, "D"), pages.option(t, "beta")) for t in tasks}
     assert told == {(d, b) for d in shallow.TABLE_3_2 for b in shallow.BETAS}
+
+
+def recovered(cell: Cell, signs: float, before: float) -> Record:
+    """A run of the thesis' pipeline with shifts off by `before` and then by 1e-4."""
+    stage = {"seconds": 1.0, "queries": 0, "samples": 0, "derivatives": 0, "moments": 0}
+    told = [{"weight_error": 1e-5, "bias_error": e, "sign_accuracy": signs} for e in (before, 1e-4)]
+    claims = tuple(Stage(kind="Network", metrics=m, **stage) for m in told)
+    found = {"identified": float(signs == 1), "weight_error": 1e-5, "output_error": 1e-4}
+    return replace(made(cell, 1e-14), claims=claims, metrics=found)
+
+
+def verdicts(items: Iterable[Item]) -> dict[str, bool | None]:
+    """By what an item is and says."""
+    return {f"{i.source}: {i.says}": i.judge({})[0] for i in items if i.judge}
+
+
+def test_the_pipeline_of_the_thesis_is_judged_by_its_own_records() -> None:
+    cells = [c for c in suites.suite("spm-3.6").cells() if c.method.startswith("spm")]
+    good, bad = ([recovered(c, signs, 1e-3) for c in cells] for signs in (1.0, 0.5))
+    said = verdicts(shallow_pipeline.items({"spm-3.6": good}))
+    assert said["Figure 3.3, Algorithm 3.3: all signs are right"] is True
+    assert said["§3.6: descents better the shifts"] is True
+    other = verdicts(shallow_pipeline.items({"spm-3.6": bad}))
+    assert other["Figure 3.3, Algorithm 3.3: all signs are right"] is False
+    assert other["Figure 3.3, Algorithms 3.1 and 3.2: all networks with β < 2 are identified"] is False
+    worse = shallow_pipeline.items({"spm-3.6": [recovered(c, 1.0, 1e-5) for c in cells]})
+    assert verdicts(worse)["§3.6: descents better the shifts"] is False
+    text = "\n".join(shallow_pipeline.printed(good))
+    assert f"Not identified: 0 of {len(cells)} cells." in text
+    assert "| 30 | 2 | 360 | 2 | 1.0e-05 | 1.0e-03 → 1.0e-04 | 1.0e-04 |" in text
+    assert "| 17.4 → 1 |" in text
+    lost = "\n".join(shallow_pipeline.printed(bad))
+    ended = "finished, the network it ended with is wrong"
+    assert f"- shallow:D=25,m=250, seed 7, spm:refine=none,starts=until: {ended}" in lost
+
+
+def trained_by_sgd(cell: Cell, right: bool) -> Record:
+    """What Figure 1.2 says of a cell, or its opposite."""
+    record = made(cell, 1.0)
+    (a, b), late = shallow_sgd.exponents(record), shallow_sgd.exponents(record)[1] == 2
+    inside = (a > 2 * b and not late) == right
+    return replace(
+        record,
+        metrics={"identified": float(inside), "output_error": 1e-4 if inside else 2.0, "weight_error": 1.0},
+        stats={"training_loss": 1e-9 if right and (inside or a <= b + 1) else 1e-2},
+    )
+
+
+def test_the_phases_of_sgd_are_judged_with_losses_and_uniform_errors() -> None:
+    cells = suites.suite("sgd-1.3").cells()
+    records = [trained_by_sgd(c, True) for c in cells]
+    said = verdicts(shallow_sgd.zones(records))
+    assert said["Figure 1.2: β = 2 is not identified (rate 0.5 / m)"] is True
+    assert said["Figure 1.2: α ≤ β + 1 fits perfectly (printed rate)"] is True
+    assert said["§1.3.1: identified only with more samples than the m + Dm parameters"] is True
+    wrong = verdicts(shallow_sgd.zones([trained_by_sgd(c, False) for c in cells]))
+    assert wrong["Figure 1.2: β = 2 is not identified (rate 0.5 / m)"] is False
+    assert wrong["Figure 1.2: α ≤ β + 1 fits perfectly (printed rate)"] is False
+    late = [replace(trained_by_sgd(c, False), status=Status.TIMED_OUT) for c in cells]
+    unsettled = verdicts(shallow_sgd.zones(late))
+    assert unsettled["Figure 1.2: α ≤ β + 1 fits perfectly (printed rate)"] is None
+    text = "\n".join(shallow_sgd.phases(records))
+    assert "| 5 | 3/3, 1e-09, 1e-04 |" in text
+    assert text.count("| 3/3, 1e-09, 1e-04 |") + text.count("| 0/3,") > 0
+
+
+def test_every_item_of_the_thesis_has_a_verdict_or_a_reason() -> None:
+    records = records_of(shallow.PAGE, 1e-14)
+    records["spm-3.6"] = [recovered(c, 1.0, 1e-3) for c in suites.suite("spm-3.6").cells()]
+    text = "\n".join(pages.lines(shallow.PAGE, records))
+    rows = text.split("## The source, item by item")[1].split("## Not reproduced")[0]
+    for item in ("Algorithm 2.1", "Algorithm 2.2", "Algorithms 3.1 and 3.2", "Algorithm 3.3", "Table 3.2",
+                 *(f"Figure {n}" for n in ("1.2", "1.3", "1.4", "3.3", "3.4", "3.5")),
+                 *(f"Theorem {n}" for n in ("2.1", "2.2", "2.5", "2.6", "2.7", "2.8", "2.10")),
+                 *(f"Theorem 3.{n}" for n in (2, 3, 4, 5)),
+                 "Proposition 1.1", "Proposition 2.2", "Proposition 3.1", "Example 1.1", "Example 3.1"):  # fmt: skip
+        assert item in rows
+    left = text.split("## Not reproduced")[1]
+    assert all(name.partition(": ")[0] in left and why in left for name, why in shallow.LEFT_OUT.items())
+    assert "*: **does not hold**;" in text
+    assert "| spm-3.6 |" in rows
 
 
 def judged(cell: Cell, error: float) -> Record:

@@ -29,8 +29,8 @@ REFINEMENTS = ("sgd", "gn", "none")
 class HessianPipeline:
     """Stages 1 to 5; the third is what a method adds to them."""
 
-    derivatives: str = "differences"  # differences: by central differences of queries; exact: asked of the oracle
-    stencil: str = "thesis"  # differences of a Hessian; thesis: 2D² + 1 queries; symmetric: D² + D + 1
+    derivatives: str = "differences"  # differences: of queries; exact: the oracle's Hessians (T_3 their difference)
+    stencil: str = "thesis"  # differences of a Hessian; thesis: (4.77), 2D² + 1 queries; symmetric: D² + D + 1
     h: float = 1e-2  # step of the differences that make Hessians; unused where these are exact
     hessian_count: int | None = None  # number of Hessians, at Gaussian points; default: ⌈m ln D⌉, at least m
     h_dir: float = 1e-2  # step of the differences along directions, at 0, that tell signs and shifts
@@ -39,7 +39,7 @@ class HessianPipeline:
     refine_samples: int | None = None  # samples, or what is granted; default: m D² for sgd, max(5 m, 20 D) for gn
     refine_lr: float = 1e-3  # constant rate of refine=sgd
     refine_batch: int = 64  # samples of a step of refine=sgd
-    refine_epochs: int = 100  # passes of refine=sgd over the samples, at most
+    refine_epochs: int = 100  # passes of refine=sgd over the samples, at most (the thesis: 180 seconds)
 
     version: ClassVar[int] = 1
 
@@ -65,7 +65,7 @@ class HessianPipeline:
         if m is None:
             return "needs to know the number of neurons"
         if m > max(1, limit):
-            return f"{m} neurons exceed D(D-1)/2 = {limit}: directions are no longer unique"
+            return f"{m} neurons exceed D(D-1)/2 = {limit}: spans of Hessians do not tell them apart"
         if self.hessian_count is not None and self.hessian_count < m:
             return f"{self.hessian_count} Hessians cannot span {m} dimensions"
         if self.shift_limit is not None and self.shift_limit > (reach := activation(spec.activation).monotone):

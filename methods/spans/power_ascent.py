@@ -7,14 +7,25 @@ With P the orthogonal projector onto the span and ‖u‖ = 1,
 
 where (2) is projected gradient ascent on (1), monotone for γ ≤ 1. Random starts end at every ±w_k; several end at the
 same one, and starts that have not converged are worse than their neighbours, so of each heap the best is kept.
+Algorithm 2.2 starts one by one until it holds m directions; §3.6 makes ⌈5 m ln D⌉ starts at once and no more. Here
+
+    (3)  ⌈5 m ln D⌉ starts at once, and with starts=until a fifth of them again, until m are held or the cap is met.
 
 References: Kileel & Pereira, arXiv:1912.04007; Rauchensteiner 2023, Algorithm 2.2 and §3.6.
 """
+
+import math
+from collections.abc import Callable
 
 import torch
 from torch import Tensor
 
 from paramid.methods.spans.subspace import Projector
+
+UNTIL = "until"
+MOST = 10  # times the starts of §3.6, where nobody caps them otherwise
+
+Climb = Callable[[int], tuple[Tensor, Tensor]]  # from so many random starts to unit rows and their quality
 
 
 def ascend(p: Projector, u: Tensor, *, step: float, steps: int, tol: float) -> Tensor:
@@ -33,6 +44,28 @@ def _ascend(p: Projector, u: Tensor, step: float, steps: int, tol: float) -> Ten
         if not len(moving):
             break
     return ends
+
+
+def gathered(
+    climb: Climb, m: int, d: int, *, starts: int | str | None, most: int | None, threshold: float
+) -> tuple[Tensor, dict[str, float]]:
+    """The distinct ends of (3), at most m, and how many starts there were and were accepted."""
+    printed = math.ceil(5 * m * math.log(max(d, 2)))
+    first = starts if isinstance(starts, int) else printed
+    cap = (most or MOST * printed) if starts == UNTIL else first
+    u, quality = climb(min(first, cap))
+    found = distinct(u, quality, threshold=threshold, most=m)
+    while len(found) < m and len(u) < cap:
+        more = climb(min(math.ceil(printed / 5), cap - len(u)))
+        u, quality = (torch.cat(pair) for pair in zip((u, quality), more, strict=True))
+        found = distinct(u, quality, threshold=threshold, most=m)
+    return found, {"starts": len(u), "accepted": float((quality > threshold).sum())}
+
+
+def checked(starts: int | str | None) -> None:
+    """A ValueError where `starts` is a word other than until."""
+    if isinstance(starts, str) and starts != UNTIL:
+        raise ValueError(f"starts is {starts!r}; a number or {UNTIL} was wanted")
 
 
 def distinct(u: Tensor, quality: Tensor, *, threshold: float, most: int, same: float = 0.99) -> Tensor:

@@ -1,0 +1,43 @@
+"""Items of the page beside the thesis whose verdicts are computed where they are written, and checks of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from benchmarks.reproduce.source_items import Item
+
+HERE = "here"  # an item of a check stands under the check's own title
+
+
+@dataclass(frozen=True)
+class Check:
+    """A numerical check beside the suites: its title, its lines, and the items that it settles."""
+
+    title: str
+    lines: tuple[str, ...]
+    items: tuple[Item, ...]
+
+    @property
+    def placed(self) -> tuple[Item, ...]:
+        """The items, with the title as where they are."""
+        return tuple(replace(item, where=self.title.partition(" (")[0]) for item in self.items)
+
+
+def verdict(source: str, where: str, held: bool | None, why: str) -> Item:
+    """`source` is the item and, after a colon, what it says; None where that is not decided."""
+    name, _, says = source.partition(": ")
+    return Item(name, says, where, lambda _: (held, why.rstrip(".")))
+
+
+def by_tests(items: Mapping[str, str]) -> tuple[Item, ...]:
+    """Items, and the tests that check them."""
+    return tuple(_word(source, where, "holds") for source, where in items.items())
+
+
+def left_out(items: Mapping[str, str]) -> tuple[Item, ...]:
+    """Items without a row, and why."""
+    return tuple(_word(source, "", why) for source, why in items.items())
+
+
+def _word(source: str, where: str, word: str) -> Item:
+    name, _, says = source.partition(": ")
+    return Item(name, says, where, word=word)
