@@ -41,13 +41,19 @@ ITEMS = (
         needs=SGD,
     ),
     Item(
+        "§1.3.2, last paragraph",
+        "shallow networks of that size are recovered",
+        "[shallow.md](shallow.md)",
+        word="judged there",
+    ),
+    Item(
         "Definitions 4.1 to 4.3, Remark 4.1",
         "networks, entangled weights, their space",
         "task `pyramid`",
         word="the task's definition",
     ),
     Item("Assumption 4.1", "(DNM1), (DNM2), (DNM3)", "Theorem 4.1 in numbers", word="α is measured"),
-    Item("Assumption 4.1, (DNM4)", "hidden layers do not grow", "How deep", pyramids_are_no_limit, needs=("depth",)),
+    Item("Assumption 4.1, (DNM4)", "hidden layers must not grow", "How deep", pyramids_are_no_limit, needs=("depth",)),
     Item(
         "Assumption 4.2",
         "noise-free queries, known widths, differences",
@@ -77,7 +83,13 @@ ITEMS = (
         word="they print no numbers of their own",
     ),
     Item("Lemma 4.5", "permutations and diagonals", word="elementary; used in Proposition 4.3"),
-    Item("Algorithm 4.1", "entangled weights by Hessians and SPM", "§4.4", tables.all_found, needs=PIPELINE),
+    Item(
+        "Algorithm 4.1",
+        "every entangled weight is found, up to 3.1e-2 in the worst mean",
+        "§4.4",
+        tables.all_found,
+        needs=PIPELINE,
+    ),
     Item(
         "Algorithm 2.2, §4.3.1",
         "SPM, all starts at once",

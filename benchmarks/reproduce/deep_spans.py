@@ -23,6 +23,11 @@ from paramid.tasks.pyramid import Pyramid
 from paramid.words.naming import Name, configure
 
 SUITE = "deep-4.2"
+REDUCED = """Points and their number as printed: uniform on the sphere of radius R, 20 ⌈m / m_L⌉ of them. Reduced: D
+= 30 and m_L = 5 for the thesis' D = 100 and m_L = 10 (D m_L = 150 for 1000), one seed a cell, at most 600 ascents
+of 500 steps for its 10 000 of 15 000. The thesis announces L = 2 to 5 and c = 0.25, 0.5, 0.7, 1 and shows L = 2 to
+4, c = 0.75; its curves are figures whose numbers are not in its text. Sizes are left out at which the layer below
+the outputs would be narrower than they are, which does not happen at its D: see the last table."""
 LAW = """To first order in x the Hessians of an output are a constant and D slopes, so that m_L outputs show (D + 1) m_L
 dimensions; and a linear output is a fixed mixture of the m_{L-1} units below it. With r = min(m_L, m_{L-1}) that makes
 T = (D + 1) r, and m_L more where outputs bend and m_{L-1} < m_L: each has then a square of its own. Past T the next
@@ -95,10 +100,7 @@ def text(records: Records) -> Iterator[str]:
         ("Figure 4.4: the transition", transition),
         ("What the transition is", law),
     )
-    yield "Points and their number as printed: uniform on the sphere of radius R, 20 ⌈m / m_L⌉ of them. Reduced: D ="
-    yield "30 and m_L = 5 for the thesis' D = 100 and m_L = 10 (D m_L = 150 for 1000), one seed a cell, at most 600"
-    yield "ascents of 500 steps for its 10 000 of 15 000. The thesis announces L = 2 to 5 and c = 0.25, 0.5, 0.7, 1"
-    yield "and shows L = 2 to 4, c = 0.75; its curves are figures whose numbers are not in its text."
+    yield from REDUCED.splitlines()
     for title, part in parts:
         yield from ("", f"### {title}", "")
         yield from part(records)

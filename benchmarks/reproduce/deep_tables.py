@@ -147,8 +147,10 @@ def readings_of(records: Records, widths: str, output: str, shift: str | None) -
 
 def ends(records: Records) -> Iterator[str]:
     """Everything to its end."""
-    yield "`far=1000`: the radius printed; `lr=0.005`: the rate printed before fifty outputs, where ours is a fifth"
-    yield "of it. `layers right` is of the last claim. `peel` and `entangled-gauge` are ours."
+    yield "`far=1000`: the radius printed. `lr=0.005`: the rate printed, before fifty outputs, where ours is a fifth"
+    yield "of it, and before four layers, where ours is 0.002: with the squares of a batch summed, as in (4.67), the"
+    yield "printed rate is not stable there. `layers right` is of the last claim. `peel` and `entangled-gauge` are"
+    yield "ours."
     yield ""
     seeds = ("seeds", lambda mine: str(len(mine)))
     right = ("layers right", lambda mine: word(average(value(last(r), "layers_right") for r in mine)))

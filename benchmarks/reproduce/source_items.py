@@ -45,7 +45,7 @@ def judged(item: Item, made: Made) -> Judged:
         held, numbers = item.judge(made)
     except ValueError:  # the least or largest of nothing
         held, numbers = None, ""
-    return held, "too few runs say anything of it" if held is None else numbers
+    return held, numbers or "too few runs say anything of it"
 
 
 def verdicts(items: Sequence[Item], made: Made) -> Iterator[str]:
