@@ -17,6 +17,14 @@ from paramid.running import suites
 from paramid.running.cell import Cell
 
 Metrics = dict[str, float]
+from_true_directions = deep_fits.from_true_directions
+
+
+@pytest.fixture(autouse=True)
+def no_long_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fits that are no cell of a suite take a minute."""
+    told = {"mean_distance": 1e-7, "uniform_distance": 1e-7, "shift_error_1": 1e-7}
+    monkeypatch.setattr(deep_fits, "from_true_directions", lambda *_: deep_fits.Curve(1, (0, 1, 2), (told,) * 3))
 
 
 def claim(kind: str, metrics: Metrics, seconds: float = 1.0) -> Stage:
@@ -95,8 +103,15 @@ def step(place: Callable[[Record], float]) -> Callable[[Cell], Record]:
     def make(cell: Cell) -> Record:
         here = record(cell, ())
         share = deep_spans.size(here) / place(here)
-        delta = 0.4 / (1 + math.exp(-60 * (share - 1))) * deep_spans.size(here) ** 0.5
-        return record(cell, (claim("Subspace", {"subspace_error_frobenius": delta}),), stats={"singular_gap": 2.0})
+        delta = 0.4 / (1 + math.exp(-60 * (share - 1))) if deep_spans.radius(here) <= 1 else 0.5
+        told = {"subspace_error_frobenius": delta * deep_spans.size(here) ** 0.5, "subspace_error": 1.0}
+        found = {
+            "entangled_found": float(share < 1.05),
+            "entangled_strays": float(share > 1.1),
+            "entangled_error_1": 0.01,
+        }
+        stages = (claim("Subspace", told), claim("EntangledWeights", found))
+        return record(cell, stages[: 1 + ("directions" in cell.method)], stats={"singular_gap": 2.0})
 
     return make
 
@@ -126,23 +141,49 @@ def test_dimensions_seen_to_first_order_are_counted(widths: tuple[int, ...], out
     assert deep_spans.threshold(deep_spans.Pyramid(D=12, widths=widths, output=output)) == seen
 
 
+def trained(three: float, four: float) -> Callable[[Cell], Record]:
+    """Students that end at these errors before three and four layers."""
+
+    def make(cell: Cell) -> Record:
+        error = (three if deep_sgd.layers(record(cell, ())) == 3 else four) / deep_sgd.rate(record(cell, ()))
+        networks = [claim("Network", {"uniform_distance": error, "mean_distance": error, "weight_error": 1.0})] * 2
+        return record(cell, tuple(networks), status=Status.TIMED_OUT, reason="stopped after 40 s")
+
+    return make
+
+
 @pytest.mark.parametrize(("three", "four", "held"), [(1e-7, 0.2, (True, True)), (1e-3, 1e-5, (False, False))])
 def test_sgd_is_judged_by_its_own_end(three: float, four: float, held: tuple[bool, bool]) -> None:
-    def make(cell: Cell) -> Record:
-        here = record(cell, ())
-        error = three if deep_sgd.layers(here) == 3 else four
-        network = claim("Network", {"uniform_distance": error, "mean_distance": error})
-        return record(cell, (network,), status=Status.TIMED_OUT, reason="stopped after 40 s")
-
-    made = of("deep-sgd", make)
+    made = of("deep-sgd", trained(three, four))
     assert (deep_sgd.three_layers_are_found(made)[0], deep_sgd.four_layers_stagnate(made)[0]) == held
+    assert deep_sgd.larger_rates_are_better(made)[0]
     assert "| timed_out | stopped after … s |" in "\n".join(failures(made))
+
+
+def test_a_student_that_still_falls_decides_nothing() -> None:
+    def falling(cell: Cell) -> Record:
+        first, last = trained(1e-3, 1.0)(cell).claims
+        return record(cell, (claim("Network", {**first.metrics, "uniform_distance": 1.0}), last))
+
+    assert deep_sgd.three_layers_are_found(of("deep-sgd", falling))[0] is None
+
+
+def test_every_item_is_decided_where_all_suites_were_played() -> None:
+    made = {
+        **of("deep-4.4", pipeline),
+        **of("deep-4.2", step(lambda r: deep_spans.threshold(deep_spans.task_of(r)))),
+        **of("deep-sgd", trained(1e-7, 0.1)),
+        **of("depth", lambda cell: record(cell, (claim("Network", {"exact": 1.0}),))),
+    }
+    open_ones = [item for item in deep_items.ITEMS if item.judge and judged(item, made)[0] is None]
+    assert not open_ones
+    assert "| - |" not in "\n".join(deep_spans.rank_ones(made["deep-4.2"])).split("| 0.01 |")[1].split("\n")[0]
 
 
 def test_fits_from_true_directions_have_no_plateau(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deep_fits, "TRUE_EPOCHS", 4)
     monkeypatch.setattr(deep_fits, "ROWS", 20_000)
-    curve = deep_fits.from_true_directions.__wrapped__("12-6-4", "identity")
+    curve = from_true_directions.__wrapped__("12-6-4", "identity")
     errors = [e for _, e in curve.over("uniform_distance")]
     assert curve.epochs == (0, 1, 2, 4)
     assert errors[2] < errors[0] / 3

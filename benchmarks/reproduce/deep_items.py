@@ -139,6 +139,7 @@ ITEMS = (
         spans.law_holds,
         needs=SPANS,
     ),
+    Item("(4.55)", "weights follow from entangled ones by a left inverse", "§4.4", word="so they are made here"),
     Item("Definition 4.4, (4.64) to (4.69)", "the student f̃, its loss and start", "§4.4", word="as printed, (Opt2)"),
     Item("Proposition 4.3", "the reparametrisation loses nothing", "the statements", theorems.equivalent),
     Item("Proposition 4.4", "signs of hidden layers are free", "the statements", theorems.signs_are_free),
@@ -168,6 +169,14 @@ ITEMS = (
     ),
     Item("Tables 4.2 and 4.3", "linear outputs have smaller Δ", "§4.4", tables.linear_is_better, needs=PIPELINE),
     Item("Tables 4.2 and 4.3", "four layers have larger Δ", "§4.4", tables.depth_costs, needs=PIPELINE),
+    Item("Tables 4.2 and 4.3", "no run deviates far from the means", "§4.4", tables.runs_are_alike, needs=PIPELINE),
+    Item(
+        "Tables 4.2 and 4.3",
+        "SPM takes as long for every network",
+        "§4.4",
+        tables.ascents_take_the_same,
+        needs=PIPELINE,
+    ),
     Item("Tables 4.2 and 4.3", "no false positives", "§4.4", tables.no_strays, needs=PIPELINE),
     Item(
         "Tables 4.2 and 4.3",

@@ -12,6 +12,7 @@ Reference: Rauchensteiner 2023, §4.2.3, Figures 4.2 to 4.4.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 
 from benchmarks.reproduce import deep_records as deep
@@ -39,7 +40,13 @@ BROKEN = 0.2  # Δ / √m beyond which a span is taken for lost
 
 def task_of(record: Record) -> Pyramid:
     """Its task."""
-    return configure(Pyramid, Name.parse(record.task))
+    return named(record.task)
+
+
+@cache
+def named(task: str) -> Pyramid:
+    """The task of that name."""
+    return configure(Pyramid, Name.parse(task))
 
 
 def size(record: Record) -> int:

@@ -15,11 +15,13 @@ from benchmarks.reproduce.deep_tables import (
     named,
     readings_of,
     runs,
+    spent,
 )
 from benchmarks.reproduce.pages import Records, exact
 from benchmarks.reproduce.source_items import Judged, Made, spread
 from benchmarks.reproduce.thesis_tables import ASSIGNED, ERRORS, MATRICES
 
+DEVIANT = 2.0  # times the mean, from where on a run is far from it
 ALIKE = 1.5  # times apart, up to which a mean of ours is taken for the thesis'
 
 
@@ -191,6 +193,21 @@ def seconds_agree(made: Made) -> Judged:
     mine = [r for kind in KINDS for r in runs(made[SUITE], kind)]
     totals = [sum(times[:2]) for r in mine if len(times := deep.seconds(r)) > 1]
     return max(totals) < 60, f"ours take {spread(totals)} s on one thread of a CPU, over {len(totals)} runs"
+
+
+def runs_are_alike(made: Made) -> Judged:
+    """Whether no run is far from the mean of its kind."""
+    ratios = []
+    for kind in KINDS:
+        found = known(value(deep.span(r), "subspace_error_frobenius") for r in runs(made[SUITE], kind))
+        ratios += [max(found) * len(found) / sum(found)] if len(found) > 1 else []
+    return max(ratios) <= DEVIANT, f"the largest Δ of a kind is {spread(ratios)} times its mean"
+
+
+def ascents_take_the_same(made: Made) -> Judged:
+    """Whether SPM takes the same time for every network."""
+    times = known(spent(runs(made[SUITE], kind), 1) for kind in KINDS)
+    return max(times) <= ALIKE * min(times), f"our means of T_SPM are {spread(times)} s"
 
 
 def queries_of_spans(made: Made) -> Judged:
