@@ -144,7 +144,12 @@ ITEMS = (
     Item("Proposition 4.3", "the reparametrisation loses nothing", "the statements", theorems.equivalent),
     Item("Proposition 4.4", "signs of hidden layers are free", "the statements", theorems.signs_are_free),
     Item("Remark 4.4", "so they are for logistic units", "the statements", theorems.logistic),
-    Item("§4.4, (4.76), (4.77)", "differences of step 0.005", "§4.4", word="2D² + 1 values a Hessian for 2D(D + 1)"),
+    Item(
+        "§4.4, (4.76), (4.77)",
+        "differences of step 0.005",
+        "§4.4",
+        word="2D² + 1 values a Hessian for 2D(D + 1), gradients of fourth order",
+    ),
     Item(
         "§4.4, N(0, 0.05)",
         "read as in chapter 1, a variance, it makes the tables",
