@@ -264,7 +264,7 @@ ITEMS = (
     Item(
         "Figure 1.5",
         "two hours, five runs, N = D³ m and all six rates at D = 50",
-        word="minutes, two runs and rate 1/2 there; the grid of rates and N at D = 15, four rates, three runs",
+        word="minutes, two runs, the largest rate; the grid of rates and N at D = 15, four rates, three runs",
     ),
     Item(
         "Figures 4.2 to 4.4",

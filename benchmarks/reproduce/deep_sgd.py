@@ -12,6 +12,15 @@ from benchmarks.reproduce.source_items import Judged, Made, spread
 from paramid.records.record import Record
 
 SUITE = "deep-sgd"
+SETTING = """(1.12) with batches of 32 from a student drawn like the teacher, as printed, and no stop but the clock:
+the thesis' two hours on a P100 are minutes on one thread here. E∞ = max ‖f - f̂‖₂ / max ‖f‖₂ on 10 000 fresh inputs
+(10⁶ in the thesis), of the last student claimed, after at least two thirds of the steps. (1.12) sums the squares of
+the outputs, and so do we; software that averages them over ten outputs means a tenth of the rate, so that the
+largest, 1/2, is shown as 0.05 too. The thesis does not say how the outputs of these networks are activated; here
+tanh, as in its §4.2.3, which says that it takes the setting of this experiment.
+
+Figure 1.5 has no numbers in the thesis' text, which says: 1e-6 for [50, 25, 10] after 45 minutes, at the largest
+rate; stagnation around 0.1 for [50, 35, 25, 10]."""
 ERROR = "uniform_distance"
 THREE, FOUR = 1e-6, 0.1  # E∞ printed for three layers after 45 minutes, and where four layers stagnate
 NEAR = 10.0  # times a printed error
@@ -57,14 +66,7 @@ def errors(mine: Records) -> list[float]:
 
 def text(records: Records) -> Iterator[str]:
     """Figure 1.5 at full size, its grid scaled down, and both readings of the law of shifts."""
-    yield "(1.12) with batches of 32 from a student drawn like the teacher, as printed, and no stop but the clock:"
-    yield "the thesis' two hours on a P100 are minutes on one thread here. E∞ = max ‖f - f̂‖₂ / max ‖f‖₂ on 10 000"
-    yield "fresh inputs (10⁶ in the thesis), of the last student claimed, after at least two thirds of the steps. The"
-    yield "thesis does not say how the outputs of these networks are activated; here tanh, as in its §4.2.3, which"
-    yield "says that it takes the setting of this experiment."
-    yield ""
-    yield "Figure 1.5 has no numbers in the thesis' text, which says: 1e-6 for [50, 25, 10] after 45 minutes, at the"
-    yield "largest rate; stagnation around 0.1 for [50, 35, 25, 10]."
+    yield from SETTING.splitlines()
     yield ""
     groups: dict[tuple[str, str], Records] = {}
     for r in records:
@@ -92,13 +94,13 @@ def row(mine: Records) -> tuple[str, ...]:
 
 
 def over_time(records: Records) -> str:
-    """E∞ over seconds of the largest rate, a line for every run of full size."""
+    """E∞ over seconds, a line for every run of full size."""
     series = {}
     for r in records:
         if inputs(r) == FULL:
             points = [(c.seconds, c.metrics[ERROR]) for c in r.claims if ERROR in c.metrics and c.seconds > 0]
-            series[f"[{deep.options(r.task)['widths']}], seed {r.seed}"] = points
-    return chart(series, title="SGD at rate 1/2", across="seconds", up="max ‖f - f̂‖ / max ‖f‖")
+            series[f"[{deep.options(r.task)['widths']}], rate {rate(r):g}, seed {r.seed}"] = points
+    return chart(series, title="SGD at D = 50", across="seconds", up="max ‖f - f̂‖ / max ‖f‖")
 
 
 # Verdicts
@@ -112,13 +114,13 @@ def chosen(made: Made, depth: int, *, full: bool | None = None) -> Records:
 
 def three_layers_are_found(made: Made) -> Judged:
     """Whether the best setting comes to 1e-6 before three layers."""
-    best = errors([r for r in chosen(made, 3) if rate(r) == 0.5])
-    full = errors(chosen(made, 3, full=True))
-    of_full_size = word(min(full, default=None), ".1e")
-    told = f"at rate 1/2 the least E∞ is {min(best):.1e}, of the networks of full size {of_full_size}"
-    if not best or (min(best) > THREE and any(map(falls, chosen(made, 3, full=True)))):
-        return None, f"{told}, and still falling when the clock ended them"
-    return min(best) <= THREE, told
+    mine = chosen(made, 3, full=True)
+    best = errors(mine)
+    rates = sorted({rate(r) for r in mine})
+    told = ", ".join(f"{min(errors([r for r in mine if rate(r) == g]), default=1.0):.1e} at rate {g:g}" for g in rates)
+    if not best or (min(best) > THREE and any(map(falls, mine))):
+        return None, f"the least E∞ is {told}, and still falling when the clock ended them"
+    return min(best) <= THREE, f"the least E∞ is {told}"
 
 
 def falls(record: Record) -> bool:
