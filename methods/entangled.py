@@ -1,6 +1,6 @@
 """`entangled`: the thesis' pipeline for deep networks, from entangled weights to a fit of diagonals and shifts.
 
-    1. Hessians of all outputs at N(0, r² I / D), their span                     (output_differences, gram_span)
+    1. Hessians of all outputs at points near 0, their span                      (output_differences, gram_span)
     2. its rank-ones, the entangled weights ±v/‖v‖; gradients at 0 are those of the outputs   (power_ascent)
     3. the first layer's by their score far away, the rest is the second; more
        layers are told with `assisted`, by the oracle itself                     (first_layer_scores)
@@ -49,8 +49,11 @@ class Entangled:
     derivatives: str = "differences"  # differences: by central differences of queries; exact: asked of the oracle
     h: float = 5e-3  # step of the differences; unused where derivatives are exact
     stencil: str = "thesis"  # differences of a Hessian; thesis: 2D² + 1 queries; symmetric: D² + D + 1
-    radius: float = 0.1  # size of the points of near Hessians: N(0, radius² I / D)
-    locations: int | None = None  # points of Hessians, as many near as far; default: 4 m, m with outputs
+    radius: float = 0.1  # size of the points of near Hessians
+    points: str = (
+        "normal"  # their law; normal: N(0, radius² I / D), as in §4.4; sphere: uniform of length radius, §4.2.3
+    )
+    locations: int | None = None  # points of Hessians, near and far; default: 4 m, or 20 ⌈m / m_L⌉ with points=sphere
     step: float = 1.5  # γ of the ascents u ← u + 2γ P(u uᵀ) u, normalised
     starts: int | None = None  # ascents at most; default: ⌈5 m ln m⌉, m with outputs
     steps: int = 10_000  # steps of an ascent, at most
@@ -70,7 +73,7 @@ class Entangled:
 
     def __post_init__(self) -> None:
         among(self, derivatives=("differences", "exact"), stencil=hessians.STENCILS, refine=REFINEMENTS)
-        among(self, until=("network", "directions", "subspace"))
+        among(self, until=("network", "directions", "subspace"), points=("normal", "sphere"))
         positive(self)
 
     @property
@@ -119,7 +122,7 @@ class Entangled:
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Stages 1 to 4."""
         spec, m, told = oracle.spec, bending(oracle.spec), {"assisted": float(self.assisted)}
-        near = self.spectrum(oracle, self.radius / math.sqrt(spec.inputs) * run.normal(self.count(spec), spec.inputs))
+        near = self.spectrum(oracle, self.near(spec, run))
         yield Subspace(near.basis(m), stats={"singular_gap": near.gap(m), **told})
         if self.until == "subspace":
             return
@@ -159,7 +162,15 @@ class Entangled:
 
     def count(self, spec: Spec) -> int:
         """Locations of Hessians."""
+        if self.points == "sphere":
+            return self.locations or 20 * math.ceil(neurons(spec) / spec.outputs)
         return self.locations or 4 * neurons(spec)
+
+    def near(self, spec: Spec, run: Run) -> Tensor:
+        """Locations near 0."""
+        if self.points == "sphere":
+            return self.radius * run.sphere(self.count(spec), spec.inputs)
+        return self.radius / math.sqrt(spec.inputs) * run.normal(self.count(spec), spec.inputs)
 
     def spectrum(self, oracle: Oracle, x: Tensor) -> Spectrum:
         """Stage 1, in blocks."""

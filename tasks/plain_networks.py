@@ -25,7 +25,7 @@ from paramid.contracts.task import Task
 from paramid.judging.aligned_networks import in_words_of
 from paramid.judging.determined import determined
 from paramid.judging.metrics import EXACT, Metrics
-from paramid.judging.spans_and_directions import span_of_squares
+from paramid.judging.spans_and_directions import ENTANGLED_METRICS, span_of_squares
 from paramid.tasks.pyramid import entangled
 from paramid.tasks.relu import felt, score_felt
 from paramid.words.activations import activation
@@ -61,9 +61,7 @@ class PlainNetworks(Task):
     metrics: ClassVar[dict[str, str]] = {
         "function_exact": "flag, of ReLUs, leaky or not: output_error_relative is below 1e-8 (1e-4 in float32)",
         "undetermined": "of ReLUs, parameters that the function does not determine on 20 000 inputs; none is scored",
-        "entangled_error": "max over true neurons of the distance of their direction at 0 from its match, at most √2",
-        "false_positives": "share of claimed directions that are 0.1 and more from every true one",
-        "layers_right": "higher is better: share of true neurons whose direction is within 0.1 and in its layer",
+        **ENTANGLED_METRICS,
     }
 
     def smooth(self) -> bool:

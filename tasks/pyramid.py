@@ -21,6 +21,7 @@ Reference: Rauchensteiner, Finite sample identification of artificial neural net
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar, cast
@@ -29,8 +30,10 @@ import torch
 
 from paramid.contracts.task import Task
 from paramid.judging import claim_scores
+from paramid.judging.aligned_networks import shift_errors
 from paramid.judging.metrics import Metrics
-from paramid.judging.spans_and_directions import span_of_squares
+from paramid.judging.output_errors import score_lengths
+from paramid.judging.spans_and_directions import ENTANGLED_METRICS, span_of_squares
 from paramid.words import random_streams
 from paramid.words.activations import activation as named
 from paramid.words.claims import Claim, EntangledWeights, Subspace
@@ -40,6 +43,7 @@ from paramid.words.spec import Access, Spec
 
 WIDTHS = (50, 25, 10)
 OUTPUTS = ("tanh", "identity")
+JUDGED, CHUNK = 10_000, 2**20  # inputs over which lengths of errors are taken, and doubles of a chunk of them
 
 
 @dataclass(frozen=True)
@@ -61,9 +65,10 @@ class Pyramid(Task):
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES, Access.SAMPLES, Access.DERIVATIVES, Access.LABELS})
     metrics: ClassVar[dict[str, str]] = {
-        "entangled_error": "max over true neurons of the distance of their direction at 0 from its match, at most √2",
-        "false_positives": "share of claimed directions that are 0.1 and more from every true one",
-        "layers_right": "higher is better: share of true neurons whose direction is within 0.1 and in its layer",
+        **ENTANGLED_METRICS,
+        "mean_distance": "mean over inputs of the length of f - f^, all outputs together",
+        "uniform_distance": "the largest length of f - f^ over the largest length of f, on the same inputs",
+        "shift_error": "length of |shifts| - |claimed shifts| of a layer over the length of its shifts",
     }
     corners: ClassVar[tuple[str, ...]] = (
         "D=8,widths=6-4-3,output=identity",
@@ -138,8 +143,18 @@ class Pyramid(Task):
         """Entangled weights have an error of their own, and a network has some too."""
         metrics = super().judge(claim, teacher)
         if isinstance(claim, Network):
-            metrics |= claim_scores.score(entangled(cast("Network", teacher)), entangled(claim))
+            truth = cast("Network", teacher)
+            metrics |= claim_scores.score(entangled(truth), entangled(claim))
+            metrics |= score_lengths(truth, claim, self.inputs(JUDGED)) | shift_errors(truth, claim)
         return {"error": metrics["entangled_error"], **metrics} if "entangled_error" in metrics else metrics
+
+    def inputs(self, count: int) -> Iterator[torch.Tensor]:
+        """So many standard normal inputs in chunks, always the same."""
+        source = random_streams.generator(0, "pyramid judge")
+        rows = max(1, CHUNK // max(self.D, *self.shape))
+        for first in range(0, count, rows):
+            size = min(rows, count - first), self.D
+            yield torch.randn(size, generator=source, device="cpu", dtype=torch.float64)
 
 
 def entangled(network: Network) -> EntangledWeights:

@@ -129,6 +129,17 @@ def test_directions_alone_do_without_a_shape() -> None:
     assert (record.status.key, record.claims[-1].kind) == ("finished", "EntangledWeights")
 
 
+def test_near_points_follow_either_law_of_the_thesis() -> None:
+    spec = registry.task("pyramid:D=10,widths=8-5-4").spec
+    normal = registry.method("entangled:radius=0.01")
+    sphere = registry.method("entangled:radius=0.01,points=sphere")
+    x, y = (m.near(spec, Run.seeded(1)).norm(dim=1) for m in (normal, sphere))
+    assert (len(x), len(y)) == (4 * 17, 20 * 5)
+    assert torch.allclose(y, torch.full_like(y, 0.01))
+    assert 1e-4 < x.std() < 1e-2 < 1.2 * x.mean()
+    assert len(replace(sphere, locations=7).near(spec, Run.seeded(1))) == 7
+
+
 @pytest.mark.parametrize("method", ["entangled", "entangled-gauge"])
 @pytest.mark.parametrize("task", NEITHER)
 def test_what_neither_can_do_is_declined(method: str, task: str) -> None:

@@ -110,6 +110,37 @@ def test_wrong_labels_missing_and_false_directions_are_seen() -> None:
     assert SMALL.judge(EntangledWeights(torch.zeros(8, 0, dtype=F64), torch.zeros(0, dtype=F64)), teacher)["error"] > 1
 
 
+def test_shares_of_directions_are_told_by_layer_and_at_half_the_distance() -> None:
+    teacher = SMALL.draw(2)
+    truth = entangled(teacher)
+    swapped = truth.layers.clone()
+    swapped[[0, 6]] = swapped[[6, 0]]
+    metrics = SMALL.judge(EntangledWeights(truth.columns, swapped), teacher)
+    assert [metrics[f"assigned_{n}"] for n in (1, 2, 3)] == pytest.approx([5 / 6, 3 / 4, 1])
+    assert (metrics["entangled_found"], metrics["entangled_strays"]) == (1, 0)
+    unit = truth.columns / truth.columns.norm(dim=0)
+    aside = torch.eye(8, dtype=F64)[:, 0] - unit[0, 0] * unit[:, 0]
+    moved = unit.clone()
+    moved[:, 0] += 0.07 * aside / aside.norm()
+    metrics = SMALL.judge(EntangledWeights(moved[:, :9], truth.layers[:9]), teacher)
+    assert (metrics["entangled_found"], metrics["entangled_strays"]) == pytest.approx((8 / 13, 1 / 9))
+    assert metrics["false_positives"] == 0
+    assert "assigned_3" not in metrics
+
+
+def test_lengths_of_errors_and_shifts_are_those_of_the_thesis() -> None:
+    teacher = SMALL.draw(2)
+    (*biases, last) = teacher.biases
+    raised = teacher.with_layers(teacher.weights, [-2 * biases[0], biases[1], last + 0.3])
+    metrics = SMALL.judge(raised, teacher)
+    assert [metrics[f"shift_error_{n}"] for n in (1, 2)] == pytest.approx([1, 0])
+    x = torch.cat(list(SMALL.inputs(10_000)))
+    gaps, lengths = (teacher(x) - raised(x)).norm(dim=1), teacher(x).norm(dim=1)
+    assert metrics["mean_distance"] == pytest.approx(float(gaps.mean()))
+    assert metrics["uniform_distance"] == pytest.approx(float(gaps.max() / lengths.max()))
+    assert SMALL.judge(teacher, teacher)["mean_distance"] == 0
+
+
 def test_a_network_is_judged_by_its_entangled_weights_as_well() -> None:
     teacher = SMALL.draw(2)
     metrics = SMALL.judge(teacher, teacher)

@@ -39,6 +39,15 @@ def test_training_ends_below_the_loss_of_the_thesis() -> None:
     assert [claim.stats["training_loss"] for claim in found] == pytest.approx(losses)
 
 
+def test_training_goes_on_where_no_loss_is_to_end_it() -> None:
+    method = StochasticGradientDescent(optimizer="adam", N=64, steps=60, stop=1e9)
+    short, _ = claims(method, "shallow:D=3,m=2")
+    found, _ = claims(replace(method, stop=0.0), "shallow:D=3,m=2")
+    assert not torch.equal(found[-1].weights[0], short[-1].weights[0])
+    with pytest.raises(ValueError, match="stop is -1"):
+        replace(method, stop=-1.0)
+
+
 @pytest.mark.parametrize(
     ("granted", "N", "asked"),
     [("", None, 68), (",N=50", None, 50), (",N=500", None, 68), ("", 33, 33), (",N=20", 33, 20)],

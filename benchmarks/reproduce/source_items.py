@@ -29,7 +29,7 @@ class Item:
     needs: tuple[str, ...] = ()  # suites whose records it is judged by
 
 
-def spread(values: Iterable[float], form: str = ".2g") -> str:
+def spread(values: Iterable[float], form: str = ".3g") -> str:
     """The least and the largest of them."""
     found = list(values)
     return f"{min(found):{form}} to {max(found):{form}}"

@@ -69,6 +69,15 @@ def score_network(truth: Network, claim: Network, known: Network | None = None) 
     return metrics
 
 
+def shift_errors(truth: Network, claim: Network) -> Metrics:
+    """‖|τ_l| - |τ̂_l|‖₂ / ‖τ_l‖₂ of every layer l that has shifts, the last one included."""
+    aligned, _, _ = align(networks.normalise(truth), networks.normalise(claim), None)
+    pairs = enumerate(zip(truth.biases, aligned.biases, strict=True), 1)
+    return {
+        f"shift_error_{layer}": float((t.abs() - c.abs()).norm() / t.norm()) for layer, (t, c) in pairs if bool(t.any())
+    }
+
+
 def in_words_of(truth: Network, claim: Network) -> Network:
     """The claim with the truth's activations; where no affine map leads to them, a network without neurons."""
     read = networks.read_as(claim, truth.activations)

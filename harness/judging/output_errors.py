@@ -34,6 +34,19 @@ def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) ->
     return {"output_error": worst, "output_error_relative": relative, "output_rmse": rmse}
 
 
+def score_lengths(truth: Teacher, claim: Teacher, inputs: Iterable[Tensor]) -> Metrics:
+    """The mean of ‖f - g‖₂ over inputs given in chunks, and max ‖f - g‖₂ / max ‖f‖₂, each over all outputs together."""
+    total = worst = largest = 0.0
+    count = 0
+    for x in inputs:
+        y = truth(x)
+        gaps = (y - values_of(claim, x)).norm(dim=1)
+        total, worst, count = total + float(gaps.sum()), max(worst, float(gaps.max())), count + len(x)
+        largest = max(largest, float(y.norm(dim=1).max()))
+    relative = worst / largest if largest else (0.0 if worst == 0 else math.inf)
+    return {"mean_distance": total / max(1, count), "uniform_distance": relative}
+
+
 def values_of(claim: Teacher, x: Tensor) -> Tensor:
     """What a claim gives for x; whatever it raises is its own fault."""
     try:

@@ -12,7 +12,15 @@ from paramid.words.claims import EntangledWeights
 from paramid.words.network import Network
 from paramid.words.neuron_distances import CAP, CLOSE, assign, distances, match
 
-ENTANGLED = 0.1  # what the thesis' §4.4 takes for the same entangled direction
+ENTANGLED, FOUND = 0.1, 0.05  # what the thesis' §4.4 and §4.2.3 take for the same entangled direction
+ENTANGLED_METRICS = {
+    "entangled_error": "max over true neurons of the distance of their direction at 0 from its match, at most √2",
+    "false_positives": "share of claimed directions that are 0.1 and more from every true one",
+    "layers_right": "higher is better: share of true neurons whose direction is within 0.1 and in its layer",
+    "assigned": "higher is better: share of the directions claimed for a layer that are within 0.1 of one of it",
+    "entangled_found": "higher is better: share of true neurons with a claimed direction within 0.05",
+    "entangled_strays": "share of claimed directions that are farther than 0.05 from every true one",
+}
 
 
 def score_subspace(truth: Tensor, claim: Tensor) -> Metrics:
@@ -63,13 +71,17 @@ def score_entangled(truth: EntangledWeights, claim: EntangledWeights) -> Metrics
     errors = gaps.new_full((gaps.shape[0],), CAP).index_copy(0, rows, gaps[rows, columns].clamp(max=CAP))
     labels = torch.zeros_like(errors).index_copy(0, rows, claim.layers[columns].to(errors.dtype))
     right = (errors < ENTANGLED) & (labels == truth.layers)
-    strays = (gaps.amin(0) >= ENTANGLED).double()
+    strays = gaps.amin(0) >= ENTANGLED
     by_layer = {f"entangled_error_{int(n)}": float(errors[truth.layers == n].max()) for n in truth.layers.unique()}
+    told = {int(n): gaps[truth.layers == n][:, claim.layers == n] for n in truth.layers.unique()}
     return {
         "entangled_error": float(errors.max()),
         **by_layer,
-        "false_positives": float(strays.sum()) / max(1, len(strays)),
-        "layers_right": float(right.double().mean()),
+        "false_positives": share(strays),
+        "layers_right": share(right),
+        **{f"assigned_{n}": share(near.amin(0) < ENTANGLED) for n, near in told.items() if near.numel()},
+        "entangled_found": share(gaps.amin(1) <= FOUND) if gaps.shape[1] else 0.0,
+        "entangled_strays": share(gaps.amin(0) > FOUND),
     }
 
 
@@ -100,6 +112,11 @@ def weight_metrics(distances: list[Tensor], excess: int) -> Metrics:
     if len(distances) > 1:
         metrics |= {f"weight_error_{layer}": float(d.max()) for layer, d in enumerate(distances, 1)}
     return metrics
+
+
+def share(passed: Tensor) -> float:
+    """How many of all, 0 of none."""
+    return float(passed.sum()) / max(1, len(passed))
 
 
 def _spectral(matrix: Tensor) -> float:
