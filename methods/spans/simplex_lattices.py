@@ -108,5 +108,7 @@ def values(oracle: Oracle | Network, x: Tensor, h: float, lattice: Simplex) -> T
     """F at all points of the lattice around `x`."""
     ask = oracle if isinstance(oracle, Network) else oracle.query
     width = oracle.widths[0] if isinstance(oracle, Network) else lattice.d
-    parts = lattice.counts.split(max(1, BATCH // max(width, lattice.d)))
-    return torch.cat([ask(x + h * c.to(x.dtype))[:, 0] for c in parts])
+    found, size = x.new_empty(len(lattice.counts)), max(1, BATCH // max(width, lattice.d))
+    for counts, part in zip(lattice.counts.split(size), found.split(size), strict=True):
+        part.copy_(ask(x + h * counts.to(x.dtype))[:, 0])  # a list of small results would keep the memory of large ones
+    return found
