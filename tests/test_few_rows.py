@@ -125,6 +125,17 @@ def test_neurons_that_cancel_are_left_out_and_no_others() -> None:
     assert few_rows.uncancelled(more, run.normal(40, 6)).widths == (22,)
 
 
+def test_what_is_claimed_is_without_neurons_that_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+    name, run = "shallow:D=6,m=45", Run.seeded(0)
+    teacher, one = task(name).draw(0), Network.shallow(run.sphere(1, 6).T, run.normal(1, 1)[0], "tanh")
+    assert isinstance(teacher, Network)
+    minus = one.with_layers((-one.weights[0], one.weights[1]), (-one.biases[0], one.biases[1]))
+    more = neuron_repair.joined(neuron_repair.joined(teacher, one), minus)
+    monkeypatch.setattr(few_rows, "settled", lambda *_: more)
+    start = next(lattice_starts.told(oracle_for(SphereLM(), name), run, None, 250, 25))
+    assert few_rows.refined(start, run).widths == (45,)
+
+
 def test_fresh_values_are_the_last_word() -> None:
     name = "shallow:D=6,m=20"
     oracle, teacher = oracle_for(SphereLM(), name), task(name).draw(0)
@@ -133,6 +144,19 @@ def test_fresh_values_are_the_last_word() -> None:
     off = teacher.with_layers(teacher.weights, (teacher.biases[0] + 1e-7, teacher.biases[1]))
     with pytest.raises(GiveUp, match="fresh values are off by"):
         few_rows.checked(oracle, off, Run.seeded(0))
+
+
+def test_nothing_is_claimed_that_fresh_values_contradict(monkeypatch: pytest.MonkeyPatch) -> None:
+    outside = few_rows.outside
+
+    def shifted(oracle: CountingOracle, network: Network, frame: torch.Tensor, run: Run) -> Network:
+        found = outside(oracle, network, frame, run)
+        return found.with_layers(found.weights, (found.biases[0] + 1e-7, found.biases[1]))
+
+    monkeypatch.setattr(few_rows, "outside", shifted)
+    method = SphereLM(route="few-rows")
+    with pytest.raises(GiveUp, match="fresh values are off by"):
+        claims(method, oracle_for(method, "shallow:D=8,m=20"))
 
 
 def test_the_same_seed_says_the_same_and_nothing_falls_on_the_default_device() -> None:
