@@ -43,7 +43,7 @@ from paramid.words.options import at_least, positive
 
 LOUDEST = 1e-4
 SPREAD = 2.5  # of the points of the refinement where values are exact: parameters are told better there than at 1
-EXACT = 1.4  # equations for each parameter in the refinement where values are exact
+EXACT_ROWS, NOISY_ROWS = 1.4, 2.0  # equations for each parameter in the refinement
 STARTED = 1e-3  # of the values: a refinement of the upper layers that leaves more ended elsewhere
 NOISY = 20.0  # and of the noise: what is wrong with the first layer is left as well
 LOOKS = ((0.0, 16), (0.3, 16), (0.9, 16))  # base points' distance from the middle, and pairs of Hessians at least
@@ -57,10 +57,10 @@ class Peel:
 
     radius: float = 1e5  # radius of the circles around 0 on which first-layer neurons switch one by one
     circles: int = 12  # circles searched for the first layer, at most
-    points: int = 40  # points of gradients, whose rank tells the first shifts; later starts take twice as many
+    points: int = 40  # points of gradients that tell the first shifts where few do not; later starts take twice as many
     again: float = 0.6  # under noise: values of the last fit for each that was spent before
     target: float | None = None  # and the largest error of a parameter that further values are spent for
-    rows: float = 2.0  # equations for each parameter in the refinement; a point makes min(outputs, last hidden width)
+    rows: float | None = None  # equations for each parameter in the refinement; default: 1.4, under noise 2
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.QUERIES})
@@ -108,9 +108,8 @@ class Peel:
         if w.shape[1] != widths[0]:
             raise GiveUp(f"circles show {w.shape[1]} neurons of the first layer, {widths[0]} were told")
         yield EntangledWeights(w, torch.ones_like(w[0]))
-        x = run.normal(layered_acceptance.count(spec, self.rows if noise else EXACT), spec.inputs) * (
-            1 if noise else SPREAD
-        )
+        rows, spread = (NOISY_ROWS, 1.0) if noise else (EXACT_ROWS, SPREAD)
+        x = spread * run.normal(layered_acceptance.count(spec, self.rows or rows), spec.inputs)
         y = oracle.query(x)
         if peels(spec.inputs, widths):
             g = activation(spec.activation)

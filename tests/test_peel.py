@@ -17,7 +17,7 @@ from paramid.limits import information
 from paramid.methods.layers import circle_search, gauge_labels, lone_neurons, nearby_hessians, rank_shifts, rough_layers
 from paramid.methods.layers.peeling import Peeled, inverse
 from paramid.methods.peel import Peel
-from paramid.methods.refinement import layered_refinement
+from paramid.methods.refinement import layered_acceptance, layered_refinement
 from paramid.methods.spans import entangled_search
 from paramid.methods.spans.output_differences import ahead, gradients, hessians_ahead, packed_hessians
 from paramid.methods.spans.subspace import leading_span
@@ -231,6 +231,14 @@ def test_a_blurred_span_still_shows_its_rank_ones() -> None:
     assert up_to_sign(u.T, found.T) < 0.05
     nothing = leading_span(run.normal(40, 36), 7, 8)
     assert len(entangled_search.blurred(nothing.projector(), nothing.basis, 7, run)) < 7
+
+
+def test_rows_of_the_refinement_are_those_asked_for() -> None:
+    task = "pyramid:D=8,widths=6-4-3"
+    one, two = (paramid.run(m, task, seed=1, throw=True, judge_inputs=100) for m in ("peel", "peel:rows=3"))
+    fewer, more = (layered_acceptance.count(paramid.task(task).spec, rows) for rows in (1.4, 3.0))
+    assert (one.metrics["exact"], two.metrics["exact"]) == (1, 1)
+    assert two.queries - one.queries == more - fewer > 0
 
 
 def test_rough_layers_are_right_to_a_few_percent() -> None:
