@@ -5,26 +5,28 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from benchmarks.reproduce import deep_fits, deep_items, deep_sgd, deep_span_verdicts, deep_spans, deep_tables
-from benchmarks.reproduce import deep_records as deep
-from benchmarks.reproduce import deep_table_verdicts as verdicts
-from benchmarks.reproduce import deep_theorems as theorems
+from benchmarks.reproduce.pyramid import fits, items, tables, theorems
+from benchmarks.reproduce.pyramid import records as deep
+from benchmarks.reproduce.pyramid import sgd as deep_sgd
+from benchmarks.reproduce.pyramid import span_verdicts as deep_span_verdicts
+from benchmarks.reproduce.pyramid import spans as deep_spans
+from benchmarks.reproduce.pyramid import table_verdicts as verdicts
+from benchmarks.reproduce.pyramid.printed import ASSIGNED, ERRORS
 from benchmarks.reproduce.source_items import Item, failures, judged, whole
-from benchmarks.reproduce.thesis_tables import ASSIGNED, ERRORS
 from paramid import Status
 from paramid.records.record import Record, Stage
 from paramid.running import suites
 from paramid.running.cell import Cell
 
 Metrics = dict[str, float]
-from_true_directions = deep_fits.from_true_directions
+from_true_directions = fits.from_true_directions
 
 
 @pytest.fixture(autouse=True)
 def no_long_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fits that are no cell of a suite take a minute."""
     told = {"mean_distance": 1e-7, "uniform_distance": 1e-7, "shift_error_1": 1e-7}
-    monkeypatch.setattr(deep_fits, "from_true_directions", lambda *_: deep_fits.Curve(1, (0, 1, 2), (told,) * 3))
+    monkeypatch.setattr(fits, "from_true_directions", lambda *_: fits.Curve(1, (0, 1, 2), (told,) * 3))
 
 
 def claim(kind: str, metrics: Metrics, seconds: float = 1.0) -> Stage:
@@ -71,12 +73,12 @@ def test_the_thesis_own_numbers_hold_and_doubled_ones_do_not() -> None:
     assert "E_4 is 2 times" in numbers
     assert not verdicts.tables_agree(doubled)[0]
     assert not verdicts.deviation_is_meant(same)[0]
-    assert "| [50, 35, 25, 10], tanh | exact | 10 | 0.93 → 0.93 |" in "\n".join(deep_tables.spans(same["deep-4.4"]))
+    assert "| [50, 35, 25, 10], tanh | exact | 10 | 0.93 → 0.93 |" in "\n".join(tables.spans(same["deep-4.4"]))
 
 
 def test_layers_are_told_by_the_labelled_claim_and_not_by_the_last() -> None:
     made = of("deep-4.4", lambda cell: pipeline(cell, right=0.9 if "far=" in cell.method else 1.0))
-    rows = "\n".join(deep_tables.layers(made["deep-4.4"]))
+    rows = "\n".join(tables.layers(made["deep-4.4"]))
     assert (
         "| [50, 25, 10], tanh | exact | 1000 | 10 | 0.998 → 0.9 | 0.996 → 0.9 | 1 → 0.9 | 0.9 → 0 | 13 s → 4 s | 0.45 |"
         in rows
@@ -87,7 +89,7 @@ def test_layers_are_told_by_the_labelled_claim_and_not_by_the_last() -> None:
     assert not held
     assert "r_1 printed 0.998, ours 0.9 (after SGD 0.45 of all neurons)" in numbers
     assert verdicts.printed_radius(of("deep-4.4", pipeline))[0]
-    assert len(list(deep_tables.layers(made["deep-4.4"]))) >= 2 * len(ASSIGNED)
+    assert len(list(tables.layers(made["deep-4.4"]))) >= 2 * len(ASSIGNED)
 
 
 def test_more_than_three_layers_are_a_limit_where_nobody_identifies_them() -> None:
@@ -175,14 +177,14 @@ def test_every_item_is_decided_where_all_suites_were_played() -> None:
         **of("deep-sgd", trained(1e-7, 0.1)),
         **of("depth", lambda cell: record(cell, (claim("Network", {"exact": 1.0}),))),
     }
-    open_ones = [item for item in deep_items.ITEMS if item.judge and judged(item, made)[0] is None]
+    open_ones = [item for item in items.ITEMS if item.judge and judged(item, made)[0] is None]
     assert not open_ones
     assert "| - |" not in "\n".join(deep_spans.rank_ones(made["deep-4.2"])).split("| 0.01 |")[1].split("\n")[0]
 
 
 def test_fits_from_true_directions_have_no_plateau(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deep_fits, "TRUE_EPOCHS", 4)
-    monkeypatch.setattr(deep_fits, "ROWS", 20_000)
+    monkeypatch.setattr(fits, "TRUE_EPOCHS", 4)
+    monkeypatch.setattr(fits, "ROWS", 20_000)
     curve = from_true_directions.__wrapped__("12-6-4", "identity")
     errors = [e for _, e in curve.over("uniform_distance")]
     assert curve.epochs == (0, 1, 2, 4)
@@ -199,8 +201,8 @@ def test_theorems_are_checked_and_a_wrong_one_is_not_believed(monkeypatch: pytes
 
 
 def test_every_item_stands_with_a_verdict_or_with_a_reason() -> None:
-    text = "\n".join(whole(deep_items.ITEMS, {}))
-    assert all(item.judge or item.word for item in deep_items.ITEMS)
-    assert text.count("\n| ") - 1 + text.count("\n- ") == len(deep_items.ITEMS)
+    text = "\n".join(whole(items.ITEMS, {}))
+    assert all(item.judge or item.word for item in items.ITEMS)
+    assert text.count("\n| ") - 1 + text.count("\n- ") == len(items.ITEMS)
     item = Item("T", "says", "here", lambda _: (True, "1"), needs=("deep-sgd",))
     assert judged(item, {}) == (None, "no records of deep-sgd")

@@ -7,24 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.reproduce import (
-    biased_relu,
-    biased_relu_items,
-    biased_relu_records,
-    deep_fits,
-    high_threshold,
-    limits,
-    pages,
-    passive,
-    rank_one_bases,
-    shallow,
-    shallow_pipeline,
-    shallow_sgd,
-    thesis_teachers,
-    trained,
-)
+from benchmarks.reproduce import limits, pages, passive, trained
 from benchmarks.reproduce.__main__ import PAGES
-from benchmarks.reproduce.hermite_checks import error_growth, hermite_polynomials, unit_signs
+from benchmarks.reproduce.biased_relu import items as biased_relu_items
+from benchmarks.reproduce.biased_relu import page as biased_relu
+from benchmarks.reproduce.biased_relu import records as biased_relu_records
+from benchmarks.reproduce.biased_relu.checks import error_growth, hermite_polynomials, unit_signs
+from benchmarks.reproduce.high_threshold import page as high_threshold
+from benchmarks.reproduce.pyramid import fits as deep_fits
+from benchmarks.reproduce.shallow import page as shallow
+from benchmarks.reproduce.shallow import pipeline as shallow_pipeline
+from benchmarks.reproduce.shallow import rank_one_bases, teachers
+from benchmarks.reproduce.shallow import sgd as shallow_sgd
 from benchmarks.reproduce.source_items import Item
 from paramid import Status
 from paramid.records.record import Record, Stage
@@ -37,7 +31,7 @@ from paramid.words.naming import Name
 def small_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The theorems of the thesis are checked at small sizes."""
     bases = rank_one_bases.Sizes(dimensions=(6, 8, 10), seeds=2, frame=6, frame_starts=60, overcomplete=8)
-    theorems = thesis_teachers.Sizes(
+    theorems = teachers.Sizes(
         dimensions=(6, 7, 8), draws=1, span=6, descent=(5, 6), descent_steps=200, figure=10, widths=(12, 20),
         students=((6, 8),), student_steps=30, samples=(1000, 10_000), past=(4, 8),
     )  # fmt: skip

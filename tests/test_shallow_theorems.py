@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
-from benchmarks.reproduce import first_chapter, hessian_information, rank_one_bases, shift_bounds, thesis_teachers
-from benchmarks.reproduce.shallow_items import Check, by_tests, left_out, verdict
+from benchmarks.reproduce.shallow import first_chapter, hessian_information, rank_one_bases, shift_bounds, teachers
+from benchmarks.reproduce.shallow.items import Check, by_tests, left_out, verdict
 from benchmarks.reproduce.source_items import verdicts, whole
 from paramid import Run
 from paramid.judging.spans_and_directions import score_subspace, span_of_squares
@@ -79,7 +79,7 @@ def inner_product(matrices: torch.Tensor, u: torch.Tensor, v: torch.Tensor, comp
 
 @pytest.mark.parametrize("order", [1, 2])
 def test_second_moments_are_those_of_samples(order: int) -> None:
-    network = thesis_teachers.drawn(5, 7)
+    network = teachers.drawn(5, 7)
     w, tau = network.weights[0], network.biases[0]
     values = TANH(Run.seeded(3).normal(400_000, 5) @ w + tau, order)
     torch.testing.assert_close(
@@ -94,20 +94,20 @@ def test_hermite_coefficients_are_those_of_their_definition() -> None:
 
 
 def test_alpha_is_an_eigenvalue_of_the_second_moment_of_hessians() -> None:
-    network = thesis_teachers.drawn(4, 3)
-    hessians = thesis_teachers.derived(network, Run.seeded(0).normal(200_000, 4))
+    network = teachers.drawn(4, 3)
+    hessians = teachers.derived(network, Run.seeded(0).normal(200_000, 4))
     third = float(torch.linalg.eigvalsh(hessians.T @ hessians / len(hessians))[-3])
     assert hessian_information.alpha(network.weights[0], network.biases[0], TANH)[0] == pytest.approx(third, rel=0.03)
 
 
 def test_the_truncation_of_differences_is_their_leading_one() -> None:
-    network, run = thesis_teachers.drawn(6, 9), Run.seeded(0)
+    network, run = teachers.drawn(6, 9), Run.seeded(0)
     x = run.normal(5, 6)
     errors = []
     for h in (0.2, 0.1):
-        exact, rough = thesis_teachers.sampled(network, 5, Run.seeded(0), h)
-        torch.testing.assert_close(exact, thesis_teachers.derived(network, x))
-        errors.append(float((rough - thesis_teachers.derived(network, x, h)).norm()))
+        exact, rough = teachers.sampled(network, 5, Run.seeded(0), h)
+        torch.testing.assert_close(exact, teachers.derived(network, x))
+        errors.append(float((rough - teachers.derived(network, x, h)).norm()))
         assert errors[-1] < 0.2 * float((rough - exact).norm())
     assert errors[0] / errors[1] == pytest.approx(16, rel=0.1)
 

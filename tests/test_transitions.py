@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from benchmarks.reproduce import quadratic
+from benchmarks.reproduce.quadratic import page as quadratic
 from benchmarks.reproduce.transitions import crossing, losses, rising, shares
 from paramid import Status
 from paramid.records.record import Record, Stage

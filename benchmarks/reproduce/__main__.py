@@ -6,19 +6,13 @@ What the store holds is not run again.
 import argparse
 from pathlib import Path
 
-from benchmarks.reproduce import (
-    biased_relu,
-    hierarchy,
-    high_threshold,
-    limits,
-    pages,
-    passive,
-    pyramid,
-    quadratic,
-    relu,
-    shallow,
-    trained,
-)
+from benchmarks.reproduce import limits, pages, passive, relu, trained
+from benchmarks.reproduce.biased_relu import page as biased_relu
+from benchmarks.reproduce.hierarchy import page as hierarchy
+from benchmarks.reproduce.high_threshold import page as high_threshold
+from benchmarks.reproduce.pyramid import page as pyramid
+from benchmarks.reproduce.quadratic import page as quadratic
+from benchmarks.reproduce.shallow import page as shallow
 
 PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu, trained, limits, passive)
 PAGES = {paper.PAGE.name: paper.PAGE for paper in PAPERS}

@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.shallow_items import HERE, Check, verdict
-from benchmarks.reproduce.thesis_teachers import Sizes, derived, drawn, ends_of
+from benchmarks.reproduce.shallow.items import HERE, Check, verdict
+from benchmarks.reproduce.shallow.teachers import Sizes, derived, drawn, ends_of
 from paramid import Run
 from paramid.methods.spans import shift_refinement
 from paramid.methods.spans.subspace import leading_span

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from statistics import median
 
-from benchmarks.reproduce.hermite_checks.checked import Checked
+from benchmarks.reproduce.biased_relu.checks.checked import Checked
 from benchmarks.reproduce.pages import slope
 from paramid import Run
 from paramid.methods.hermite import moment_estimates

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import torch
 
-from benchmarks.reproduce.hermite_checks.checked import ROUNDING, Checked, density, line
+from benchmarks.reproduce.biased_relu.checks.checked import ROUNDING, Checked, density, line
 from paramid.words import hermite
 
 

@@ -1,10 +1,8 @@
 """Chapter 4 and §1.3.2 of the thesis, item by item: where docs/pyramid.md answers each, and by which verdict."""
 
-from benchmarks.reproduce import deep_fits as fits
-from benchmarks.reproduce import deep_sgd as sgd
-from benchmarks.reproduce import deep_span_verdicts as spans
-from benchmarks.reproduce import deep_table_verdicts as tables
-from benchmarks.reproduce import deep_theorems as theorems
+from benchmarks.reproduce.pyramid import fits, sgd, theorems
+from benchmarks.reproduce.pyramid import span_verdicts as spans
+from benchmarks.reproduce.pyramid import table_verdicts as tables
 from benchmarks.reproduce.source_items import Item, Judged, Made
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from benchmarks.reproduce.hermite_checks.checked import ROUNDING, Checked, density, line
+from benchmarks.reproduce.biased_relu.checks.checked import ROUNDING, Checked, density, line
 from paramid import Network, Run
 from paramid.methods.hermite.affine_part import consolidated
 from paramid.tasks import relu_units

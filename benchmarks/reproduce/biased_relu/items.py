@@ -9,7 +9,16 @@ from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 from typing import NamedTuple
 
-from benchmarks.reproduce.biased_relu_records import (
+from benchmarks.reproduce.biased_relu.checks import (
+    closed_forms,
+    column_powers,
+    error_growth,
+    hermite_polynomials,
+    large_biases,
+    unit_signs,
+)
+from benchmarks.reproduce.biased_relu.checks.checked import Checked
+from benchmarks.reproduce.biased_relu.records import (
     ROUNDING,
     STEEP,
     Records,
@@ -27,15 +36,6 @@ from benchmarks.reproduce.biased_relu_records import (
     told,
     undercomplete,
 )
-from benchmarks.reproduce.hermite_checks import (
-    closed_forms,
-    column_powers,
-    error_growth,
-    hermite_polynomials,
-    large_biases,
-    unit_signs,
-)
-from benchmarks.reproduce.hermite_checks.checked import Checked
 from benchmarks.reproduce.pages import grid, option
 
 Made = Mapping[str, Records]

@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.shallow_items import HERE, Check, verdict
+from benchmarks.reproduce.shallow.items import HERE, Check, verdict
 from benchmarks.reproduce.source_items import Item
 from paramid import Run
 from paramid.judging.spans_and_directions import span_of_squares

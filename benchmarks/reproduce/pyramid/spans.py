@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 
-from benchmarks.reproduce import deep_records as deep
-from benchmarks.reproduce.deep_records import average, value, word
 from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import Records, grid
+from benchmarks.reproduce.pyramid import records as deep
+from benchmarks.reproduce.pyramid.records import average, value, word
 from paramid.records.record import Record
 from paramid.tasks.pyramid import Pyramid
 from paramid.words.naming import Name, configure

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from benchmarks.reproduce.hermite_checks.checked import Checked, line
+from benchmarks.reproduce.biased_relu.checks.checked import Checked, line
 from benchmarks.reproduce.pages import slope
 from paramid import Run
 from paramid.tasks.biased_relu import least_singular_value

@@ -9,8 +9,8 @@ from statistics import median
 
 from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import ENDED, SECONDS, Records, by_task, grid, largest, middle, option, slope
-from benchmarks.reproduce.shallow_items import verdict
-from benchmarks.reproduce.shallow_sgd import identified, neurons, uniform
+from benchmarks.reproduce.shallow.items import verdict
+from benchmarks.reproduce.shallow.sgd import identified, neurons, uniform
 from benchmarks.reproduce.source_items import Item
 from paramid.records.record import Record, Stage
 

@@ -1,15 +1,16 @@
 """docs/biased-relu.md: what Hermite coefficients tell of sums of biased ReLUs, beside what is proved of them.
 
-The suites' tables are here, the verdict on every line of the paper in biased_relu_items, its numbers in hermite_checks.
+The suites' tables are here, the verdict on every line of the paper in items, its numbers in checks.
 """
 
 import math
 from collections.abc import Callable, Iterator
 from statistics import median
 
-from benchmarks.reproduce import biased_relu_items as items
-from benchmarks.reproduce.biased_relu_items import Made, function_error
-from benchmarks.reproduce.biased_relu_records import (
+from benchmarks.reproduce.biased_relu import items
+from benchmarks.reproduce.biased_relu.checks import column_powers, large_biases, single_starts
+from benchmarks.reproduce.biased_relu.items import Made, function_error
+from benchmarks.reproduce.biased_relu.records import (
     LEARNT,
     ROUNDING,
     Records,
@@ -27,7 +28,6 @@ from benchmarks.reproduce.biased_relu_records import (
     undercomplete,
     wrong,
 )
-from benchmarks.reproduce.hermite_checks import column_powers, large_biases, single_starts
 from benchmarks.reproduce.pages import ENDED, SECONDS, Column, Page, Section, by_task, grid, option, share
 from paramid.words.neuron_distances import CLOSE
 
@@ -235,7 +235,7 @@ def against(
 def findings(made: Made) -> Iterator[str]:
     """What every statement came to, what is ours, what failed, and where each line of the paper stands."""
     yield "f(x) = Σ a_i σ(⟨w_i, x⟩ + b_i), ‖w_i‖ = 1, T_k = E[f He_k]. Each line is a computation with a fixed seed"
-    yield "(`benchmarks/reproduce/hermite_checks/`)."
+    yield "(`benchmarks/reproduce/biased_relu/checks/`)."
     yield ""
     yield from items.statements()
     for title, text in (

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 from statistics import mean
 
-from benchmarks.reproduce import deep_records as deep
-from benchmarks.reproduce.deep_records import average, value, word
-from benchmarks.reproduce.deep_spans import (
+from benchmarks.reproduce.pyramid import records as deep
+from benchmarks.reproduce.pyramid.records import average, value, word
+from benchmarks.reproduce.pyramid.spans import (
     BROKEN,
     SUITE,
     Points,

@@ -9,7 +9,7 @@ from statistics import median
 
 from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import ENDED, SECONDS, Records, by_task, grid, middle, option
-from benchmarks.reproduce.shallow_items import verdict
+from benchmarks.reproduce.shallow.items import verdict
 from benchmarks.reproduce.source_items import Item
 from paramid.records.record import Record
 from paramid.words.naming import Name

@@ -2,13 +2,6 @@
 
 from collections.abc import Iterator
 
-from benchmarks.reproduce import deep_fits as fits
-from benchmarks.reproduce import deep_sgd as sgd
-from benchmarks.reproduce import deep_spans as spans
-from benchmarks.reproduce import deep_tables as tables
-from benchmarks.reproduce import deep_theorems as theorems
-from benchmarks.reproduce.deep_items import ITEMS
-from benchmarks.reproduce.deep_records import NETWORKS
 from benchmarks.reproduce.pages import (
     ENDED,
     ERROR,
@@ -21,6 +14,9 @@ from benchmarks.reproduce.pages import (
     Section,
     by_task,
 )
+from benchmarks.reproduce.pyramid import fits, sgd, spans, tables, theorems
+from benchmarks.reproduce.pyramid.items import ITEMS
+from benchmarks.reproduce.pyramid.records import NETWORKS
 from benchmarks.reproduce.source_items import Made, failures, verdicts, whole
 from paramid.pictures.curves import curves
 

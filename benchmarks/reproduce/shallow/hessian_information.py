@@ -18,10 +18,10 @@ from numpy.polynomial.hermite_e import hermegauss
 from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.rank_one_bases import neurons, off
-from benchmarks.reproduce.shallow_items import HERE, Check, verdict
+from benchmarks.reproduce.shallow.items import HERE, Check, verdict
+from benchmarks.reproduce.shallow.rank_one_bases import neurons, off
+from benchmarks.reproduce.shallow.teachers import Sizes, derived, drawn, ends_of, sampled
 from benchmarks.reproduce.source_items import Item
-from benchmarks.reproduce.thesis_teachers import Sizes, derived, drawn, ends_of, sampled
 from paramid import Activation, Network, Run
 from paramid.judging.spans_and_directions import score_subspace, span_of_squares
 from paramid.methods.spans.subspace import leading_span

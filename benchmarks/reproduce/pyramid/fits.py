@@ -12,13 +12,13 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from benchmarks.reproduce import deep_records as deep
-from benchmarks.reproduce import deep_tables as tables
-from benchmarks.reproduce.deep_records import NETWORKS, OUTPUTS, known, word
 from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import Records, grid
+from benchmarks.reproduce.pyramid import records as deep
+from benchmarks.reproduce.pyramid import tables
+from benchmarks.reproduce.pyramid.printed import Kind
+from benchmarks.reproduce.pyramid.records import NETWORKS, OUTPUTS, known, word
 from benchmarks.reproduce.source_items import Judged, Made, spread
-from benchmarks.reproduce.thesis_tables import Kind
 from paramid import Network, Run
 from paramid.judging.aligned_networks import shift_errors
 from paramid.judging.output_errors import score_lengths

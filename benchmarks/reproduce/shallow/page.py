@@ -5,16 +5,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from statistics import median
 
-from benchmarks.reproduce import (
-    first_chapter,
-    hessian_information,
-    rank_one_bases,
-    shallow_pipeline,
-    shallow_sgd,
-    shift_bounds,
-    source_items,
-    thesis_teachers,
-)
+from benchmarks.reproduce import source_items
 from benchmarks.reproduce.pages import (
     ENDED,
     ERROR,
@@ -34,14 +25,23 @@ from benchmarks.reproduce.pages import (
     option,
     slope,
 )
-from benchmarks.reproduce.shallow_items import Check, by_tests, left_out, verdict
-from benchmarks.reproduce.shallow_pipeline import BETAS, TABLE_3_2
+from benchmarks.reproduce.shallow import (
+    first_chapter,
+    hessian_information,
+    pipeline,
+    rank_one_bases,
+    sgd,
+    shift_bounds,
+    teachers,
+)
+from benchmarks.reproduce.shallow.items import Check, by_tests, left_out, verdict
+from benchmarks.reproduce.shallow.pipeline import BETAS, TABLE_3_2
 from benchmarks.reproduce.source_items import Item
 from paramid.pictures.phase_map import phase_map
 from paramid.pictures.scaling import scaling
 from paramid.records.record import Record
 
-BASES, THEOREMS = rank_one_bases.Sizes(), thesis_teachers.Sizes()  # of the checks
+BASES, THEOREMS = rank_one_bases.Sizes(), teachers.Sizes()  # of the checks
 
 
 def of_the_thesis(records: Records) -> Iterator[str]:
@@ -108,8 +108,8 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
     """The theorems in numbers, and every item of the thesis with its verdict."""
     checks = [*rank_one_bases.checks(BASES), *theorems(THEOREMS)]
     told = [
-        *shallow_sgd.items(made),
-        *shallow_pipeline.items(made),
+        *sgd.items(made),
+        *pipeline.items(made),
         *ours(made),
         *(i for c in checks for i in c.placed),
     ]
@@ -126,7 +126,7 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
 
 
 @lru_cache(maxsize=2)
-def theorems(sizes: thesis_teachers.Sizes) -> tuple[Check, ...]:
+def theorems(sizes: teachers.Sizes) -> tuple[Check, ...]:
     """The checks of chapters 1 and 3."""
     return (
         hessian_information.learnability(sizes),
@@ -220,16 +220,16 @@ The suite `large` goes on to 404 000 parameters.""",
     sections={
         "spm-3.6": Section(
             "The thesis' pipeline on the grid of §3.6",
-            shallow_pipeline.printed,
-            {"Errors at m = 0.4 D² over D, as in Figure 3.4": shallow_pipeline.over_dimensions},
+            pipeline.printed,
+            {"Errors at m = 0.4 D² over D, as in Figure 3.4": pipeline.over_dimensions},
         ),
-        "spectral-norm": Section("Algorithm 2.1 on a grid of its own", shallow_pipeline.spectral),
+        "spectral-norm": Section("Algorithm 2.1 on a grid of its own", pipeline.spectral),
         "sgd-1.3": Section(
             "SGD: the phases of Figure 1.2",
-            shallow_sgd.phases,
-            {"E∞ over the samples for every order of neurons, rate 0.5 / m": shallow_sgd.over_samples},
+            sgd.phases,
+            {"E∞ over the samples for every order of neurons, rate 0.5 / m": sgd.over_samples},
         ),
-        "sgd-rate": Section("SGD on growing networks: Figures 1.3 and 1.4", shallow_sgd.rates),
+        "sgd-rate": Section("SGD on growing networks: Figures 1.3 and 1.4", sgd.rates),
         "shallow-3.6": Section("Every network of §3.6, to rounding", of_the_thesis),
         "shallow-free": Section("Beyond the thesis' setting", beyond),
         "limit": Section(

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from benchmarks.reproduce.hermite_checks.checked import ROUNDING, Checked
-from benchmarks.reproduce.hermite_checks.column_powers import unit_columns
+from benchmarks.reproduce.biased_relu.checks.checked import ROUNDING, Checked
+from benchmarks.reproduce.biased_relu.checks.column_powers import unit_columns
 from paramid import Network, Run
 from paramid.methods.hermite import relu_scalars
 from paramid.methods.relu_regression import regressed

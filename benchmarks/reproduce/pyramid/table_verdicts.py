@@ -2,9 +2,11 @@
 
 from itertools import product
 
-from benchmarks.reproduce import deep_records as deep
-from benchmarks.reproduce.deep_records import NETWORKS, OUTPUTS, PRINTED, average, known, value, word
-from benchmarks.reproduce.deep_tables import (
+from benchmarks.reproduce.pages import Records, exact
+from benchmarks.reproduce.pyramid import records as deep
+from benchmarks.reproduce.pyramid.printed import ASSIGNED, ERRORS, MATRICES
+from benchmarks.reproduce.pyramid.records import NETWORKS, OUTPUTS, PRINTED, average, known, value, word
+from benchmarks.reproduce.pyramid.tables import (
     KINDS,
     SUITE,
     VARIANCE,
@@ -17,9 +19,7 @@ from benchmarks.reproduce.deep_tables import (
     runs,
     spent,
 )
-from benchmarks.reproduce.pages import Records, exact
 from benchmarks.reproduce.source_items import Judged, Made, spread
-from benchmarks.reproduce.thesis_tables import ASSIGNED, ERRORS, MATRICES
 
 DEVIANT = 2.0  # times the mean, from where on a run is far from it
 ALIKE = 1.5  # times apart, up to which a mean of ours is taken for the thesis'

@@ -12,7 +12,7 @@ from functools import cache
 import numpy as np
 import torch
 
-from benchmarks.reproduce.hermite_checks.checked import ROUNDING, Checked, density, line
+from benchmarks.reproduce.biased_relu.checks.checked import ROUNDING, Checked, density, line
 from paramid import Run
 from paramid.tasks.biased_relu import BiasedRelu
 from paramid.words import hermite

@@ -4,11 +4,11 @@ import math
 
 import torch
 
-from benchmarks.reproduce.hessian_information import hermite
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.rank_one_bases import off
-from benchmarks.reproduce.shallow_items import HERE, Check, verdict
-from benchmarks.reproduce.thesis_teachers import Sizes, asked, drawn
+from benchmarks.reproduce.shallow.hessian_information import hermite
+from benchmarks.reproduce.shallow.items import HERE, Check, verdict
+from benchmarks.reproduce.shallow.rank_one_bases import off
+from benchmarks.reproduce.shallow.teachers import Sizes, asked, drawn
 from paramid import GiveUp, Network, Run
 from paramid.methods.refinement import joint_refinement
 from paramid.methods.refinement.backprop import loss_gradient

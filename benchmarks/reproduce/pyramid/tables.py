@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator
 from itertools import product
 
-from benchmarks.reproduce import deep_records as deep
-from benchmarks.reproduce.deep_records import NETWORKS, OUTPUTS, PRINTED, average, beside, value, word
 from benchmarks.reproduce.pages import ENDED, ERROR, EXACT, QUERIES, SECONDS, Records, by_task, grid
-from benchmarks.reproduce.thesis_tables import ASSIGNED, ERRORS, MATRICES, TIMES, Kind
+from benchmarks.reproduce.pyramid import records as deep
+from benchmarks.reproduce.pyramid.printed import ASSIGNED, ERRORS, MATRICES, TIMES, Kind
+from benchmarks.reproduce.pyramid.records import NETWORKS, OUTPUTS, PRINTED, average, beside, value, word
 from paramid.records.record import Record
 
 SUITE = "deep-4.4"

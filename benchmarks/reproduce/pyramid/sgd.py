@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import mean
 
-from benchmarks.reproduce import deep_records as deep
-from benchmarks.reproduce.deep_records import word
 from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import SECONDS, Records, grid
+from benchmarks.reproduce.pyramid import records as deep
+from benchmarks.reproduce.pyramid.records import word
 from benchmarks.reproduce.source_items import Judged, Made, spread
 from paramid.records.record import Record
 

@@ -1,0 +1,1 @@
+"""docs/biased-relu.md, in parts: `page` puts them together."""

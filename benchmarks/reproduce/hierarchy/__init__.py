@@ -1,0 +1,1 @@
+"""docs/hierarchy.md, in parts: `page` puts them together."""

@@ -1,0 +1,1 @@
+"""docs/high-threshold.md, in parts: `page` puts them together."""

@@ -1,0 +1,1 @@
+"""docs/pyramid.md, in parts: `page` puts them together."""

@@ -1,0 +1,1 @@
+"""docs/quadratic.md, in parts: `page` puts them together."""

@@ -1,0 +1,1 @@
+"""docs/shallow.md, in parts: `page` puts them together."""
