@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from benchmarks.reproduce.shallow import first_chapter, hessian_information, rank_one_bases, shift_bounds, teachers
-from benchmarks.reproduce.shallow.items import Check, by_tests, left_out, verdict
-from benchmarks.reproduce.source_items import verdicts, whole
+from benchmarks.reproduce.shallow.items import Check, by_tests, verdict
+from benchmarks.reproduce.source_items import left_out, verdicts, whole
 from paramid import Run
 from paramid.judging.spans_and_directions import score_subspace, span_of_squares
 from paramid.methods.spans.subspace import leading_span

@@ -29,6 +29,17 @@ class Item:
     needs: tuple[str, ...] = ()  # suites whose records it is judged by
 
 
+def left_out(items: Mapping[str, str]) -> tuple[Item, ...]:
+    """Items without a row, and why: of each the source and, after a colon, what it says."""
+    return tuple(without_a_judge(source, "", why) for source, why in items.items())
+
+
+def without_a_judge(source: str, where: str, word: str) -> Item:
+    """`source` is the item and, after a colon, what it says; `word` what was done with it."""
+    name, _, says = source.partition(": ")
+    return Item(name, says, where, word=word)
+
+
 def spread(values: Iterable[float], form: str = ".3g") -> str:
     """The least and the largest of them."""
     found = list(values)

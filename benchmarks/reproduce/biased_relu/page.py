@@ -7,9 +7,8 @@ import math
 from collections.abc import Callable, Iterator
 from statistics import median
 
-from benchmarks.reproduce.biased_relu import items
 from benchmarks.reproduce.biased_relu.checks import column_powers, large_biases, single_starts
-from benchmarks.reproduce.biased_relu.items import Made, function_error
+from benchmarks.reproduce.biased_relu.items import CHANGES, ITEMS, MISPRINTS, function_error, printed
 from benchmarks.reproduce.biased_relu.records import (
     LEARNT,
     ROUNDING,
@@ -29,6 +28,7 @@ from benchmarks.reproduce.biased_relu.records import (
     wrong,
 )
 from benchmarks.reproduce.pages import ENDED, SECONDS, Column, Page, Section, by_task, grid, option, share
+from benchmarks.reproduce.source_items import Made, failures, verdicts, whole
 from paramid.words.neuron_distances import CLOSE
 
 SEEDS: Column = ("seeds", lambda mine: str(len(mine)))
@@ -97,7 +97,7 @@ def overcomplete_part(records: Records) -> Iterator[str]:
 
 def identified_by(records: Records) -> Iterator[str]:
     """How many networks the paper's method identifies at every N, with its moments and with ours."""
-    for method in dict.fromkeys(r.method for r in items.printed(records)):
+    for method in dict.fromkeys(r.method for r in printed(records)):
         cells: dict[float, Records] = {}
         for record in (r for r in records if r.method == method):
             cells.setdefault(option(record.task, "N"), []).append(record)
@@ -234,19 +234,14 @@ def against(
 
 def findings(made: Made) -> Iterator[str]:
     """What every statement came to, what is ours, what failed, and where each line of the paper stands."""
-    yield "f(x) = Σ a_i σ(⟨w_i, x⟩ + b_i), ‖w_i‖ = 1, T_k = E[f He_k]. Each line is a computation with a fixed seed"
-    yield "(`benchmarks/reproduce/biased_relu/checks/`)."
+    yield "f(x) = Σ a_i σ(⟨w_i, x⟩ + b_i), ‖w_i‖ = 1, T_k = E[f He_k]. What has no suite is a computation with a fixed"
+    yield "seed (`benchmarks/reproduce/biased_relu/checks/`)."
     yield ""
-    yield from items.statements()
-    for title, text in (
-        ("Misprints without a number", items.MISPRINTS.splitlines()),
-        ("Changes of ours", items.CHANGES.splitlines()),
-        ("Runs that ended without an answer", items.failures(made)),
-        ("Source item by source item", items.table(made)),
-        ("Not reproduced", items.OMITTED.splitlines()),
-    ):
-        yield from ("", f"## {title}", "")
-        yield from text
+    yield from verdicts(ITEMS, made)
+    for title, text in (("Misprints without a number", MISPRINTS), ("Changes of ours", CHANGES)):
+        yield from ("", f"## {title}", "", *text.splitlines())
+    yield from whole(ITEMS, made)
+    yield from failures(made)
 
 
 PAGE = Page(

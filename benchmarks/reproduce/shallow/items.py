@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from benchmarks.reproduce.source_items import Item
+from benchmarks.reproduce.source_items import Item, without_a_judge
 
 HERE = "here"  # an item of a check stands under the check's own title
 
@@ -30,14 +30,4 @@ def verdict(source: str, where: str, held: bool | None, why: str) -> Item:
 
 def by_tests(items: Mapping[str, str]) -> tuple[Item, ...]:
     """Items, and the tests that check them."""
-    return tuple(_word(source, where, "holds") for source, where in items.items())
-
-
-def left_out(items: Mapping[str, str]) -> tuple[Item, ...]:
-    """Items without a row, and why."""
-    return tuple(_word(source, "", why) for source, why in items.items())
-
-
-def _word(source: str, where: str, word: str) -> Item:
-    name, _, says = source.partition(": ")
-    return Item(name, says, where, word=word)
+    return tuple(without_a_judge(source, where, "holds") for source, where in items.items())

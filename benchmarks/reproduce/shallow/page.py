@@ -34,9 +34,9 @@ from benchmarks.reproduce.shallow import (
     shift_bounds,
     teachers,
 )
-from benchmarks.reproduce.shallow.items import Check, by_tests, left_out, verdict
+from benchmarks.reproduce.shallow.items import Check, by_tests, verdict
 from benchmarks.reproduce.shallow.pipeline import BETAS, TABLE_3_2
-from benchmarks.reproduce.source_items import Item
+from benchmarks.reproduce.source_items import Item, left_out
 from paramid.pictures.phase_map import phase_map
 from paramid.pictures.scaling import scaling
 from paramid.records.record import Record
