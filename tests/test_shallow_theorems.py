@@ -148,7 +148,7 @@ def test_first_visits_count_the_starts_to_all() -> None:
 
 
 def test_items_are_told_with_their_verdicts_and_where_they_are() -> None:
-    items = (verdict("A, B: so", "here", True, "why."), verdict("C: not so", "here", False, "what"))
+    items = (verdict("A, B: so", True, "why.", where="here"), verdict("C: not so", False, "what", where="here"))
     placed = Check("A title (of A)", (), items).placed
     text = "\n".join(whole([*placed, *left_out({"D: data": "none"}), *by_tests({"E: an identity": "a test"})], {}))
     assert list(verdicts(items, {})) == ["- A, B, *so*: holds; why.", "- C, *not so*: **does not hold**; what."]

@@ -6,7 +6,7 @@ import torch
 
 from benchmarks.reproduce.pages import grid, slope
 from benchmarks.reproduce.shallow.hessian_information import hermite
-from benchmarks.reproduce.shallow.items import HERE, Check, verdict
+from benchmarks.reproduce.shallow.items import Check, verdict
 from benchmarks.reproduce.shallow.rank_one_bases import off
 from benchmarks.reproduce.shallow.teachers import Sizes, asked, drawn
 from paramid import GiveUp, Network, Run
@@ -41,14 +41,7 @@ def students(sizes: Sizes) -> Check:
             "",
             *grid(("D", "m", "rate 0.005", "rate 0.5 / m"), rows),
         ),
-        (
-            verdict(
-                "§1.3.1: the drop in Figure 1.3 may lie in the learning rate",
-                HERE,
-                bool(out) and all(kept),
-                why,
-            ),
-        ),
+        (verdict("§1.3.1: the drop in Figure 1.3 may lie in the learning rate", bool(out) and all(kept), why),),
     )
 
 
@@ -92,27 +85,15 @@ def first_chapter(sizes: Sizes) -> Check:
             f"  refinement of all parameters from 5 % off ends {end:.1e} off.",
         ),
         (
-            verdict(
-                "Example 1.1: one neuron from a gradient",
-                HERE,
-                abs(forward - 1) < 0.2,
-                f"error ~ step^{forward:.2f}.",
-            ),
+            verdict("Example 1.1: one neuron from a gradient", abs(forward - 1) < 0.2, f"error ~ step^{forward:.2f}."),
             verdict(
                 "Remark 1.5: gradients show the active subspace for m < D",
-                HERE,
                 rank < 1e-4 and outside < 1e-4,
                 f"weights lie in it but for {outside:.0e}.",
             ),
-            verdict(
-                "(1.17): passive sampling of E[∇ⁿf]",
-                HERE,
-                abs(shrinks + 0.5) < 0.25,
-                f"error ~ N^{shrinks:.2f}.",
-            ),
+            verdict("(1.17): passive sampling of E[∇ⁿf]", abs(shrinks + 0.5) < 0.25, f"error ~ N^{shrinks:.2f}."),
             verdict(
                 "§2.7, §3.1: D(D-1)/2 is the information-theoretic limit",
-                HERE,
                 not (condition < 1e6 and end < 1e-9),
                 f"It limits spans of Hessians. {m} neurons on {d} inputs, past {limit}, are locally identifiable "
                 "and refined "
@@ -122,7 +103,6 @@ def first_chapter(sizes: Sizes) -> Check:
             ),
             verdict(
                 "Example 3.1: τ_∞ ≈ 0.6 for tanh, 1.5 for the logistic function",
-                HERE,
                 activation("logistic").monotone >= 1.5,
                 f"g'' is monotone up to {activation('tanh').monotone:.4f} and {activation('logistic').monotone:.4f}.",
             ),

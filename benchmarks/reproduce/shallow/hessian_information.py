@@ -18,7 +18,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.shallow.items import HERE, Check, verdict
+from benchmarks.reproduce.shallow.items import Check, verdict
 from benchmarks.reproduce.shallow.rank_one_bases import neurons, off
 from benchmarks.reproduce.shallow.teachers import Sizes, derived, drawn, ends_of, sampled
 from benchmarks.reproduce.source_items import Item
@@ -118,7 +118,6 @@ def learnability(sizes: Sizes) -> Check:
         (
             verdict(
                 "(SNM3), (3.5), Remark 3.1: α does not fall with D",
-                HERE,
                 min(grows[1.0], grows[1.5]) > -FLAT,
                 f"Over D, α goes like D^{grows[1.0]:.2f} at β = 1 and D^{grows[1.5]:.2f} at β = 1.5; at β = 2, "
                 "outside of "
@@ -126,20 +125,17 @@ def learnability(sizes: Sizes) -> Check:
             ),
             verdict(
                 "Theorem 3.5: α ≥ λ_m(E₂) / c₃",
-                HERE,
                 all(n.alpha >= n.bound for n in draws),
                 f"in {sum(n.alpha >= n.bound for n in draws)} of {len(draws)} networks.",
             ),
             verdict(
                 "Lemma 3.9: λ_m(E) ≥ ω - C (m-1) (ln m / D)²",
-                HERE,
                 None,
                 f"ω = {omega:.4f} and C ≥ {beyond:.4f} c₂²: nothing is said where (m-1) (ln m / D)² is above "
                 f"{omega / beyond:.2g} / c₂². Measured, λ_min(E) is {min(n.least for n in draws):.3f} and more.",
             ),
             verdict(
                 "Theorem 3.2: C m ln² m ≤ D² and (3.13)",
-                HERE,
                 None,
                 f"The experiments of §3.6 have m ln² m / D² up to {max(regime.values()):.2g}, and (3.13) with C = 1 "
                 "asks for "
@@ -190,19 +186,16 @@ def spans(sizes: Sizes) -> Check:
     items = (
         verdict(
             "Lemma 3.1, (3.21): δ ≤ C √(m/α) ε",
-            HERE,
             abs(by_epsilon - 1) < 0.1,
             f"From h = 0.1 to 0.001 δ goes like ε^{by_epsilon:.2f} and like h^{by_step:.2f}.",
         ),
         verdict(
             "Proposition 1.1, (3.23): Wedin's bound",
-            HERE,
             all(s[2] <= s[3] for s in seen),
             f"with constant 1, as in (3.23), and {min(s[3] / s[2] for s in seen):.0f} times δ at the least.",
         ),
         verdict(
             "Theorem 3.3, (3.14): weight errors ≤ C (m/α)^{1/4} √ε",
-            HERE,
             all(s[4] <= math.sqrt(s[2]) for s in seen),
             f"True and not tight: errors go like δ^{by_delta:.2f}, hence like ε and not √ε.",
         ),
@@ -257,7 +250,6 @@ def needed(sizes: Sizes) -> Item:
     asked = least * (wide + wide**2 * math.log(wide) / large)
     return verdict(
         "Theorem 3.2: N_h > t (m + m² ln m / D)",
-        HERE,
         few < 10 * proved,
         f"Enough and far from needed: 1.1 m Hessians have δ = {few:.1e}, those of t = 1 {proved:.1e}. For its "
         "probability "

@@ -107,12 +107,7 @@ def scale(records: Records) -> Iterator[str]:
 def findings(made: Mapping[str, Records]) -> Iterator[str]:
     """The theorems in numbers, and every item of the thesis with its verdict."""
     checks = [*rank_one_bases.checks(BASES), *theorems(THEOREMS)]
-    told = [
-        *sgd.items(made),
-        *pipeline.items(made),
-        *ours(made),
-        *(i for c in checks for i in c.placed),
-    ]
+    told = [*sgd.items(made), *pipeline.items(made), *ours(made), *(i for c in checks for i in c.placed)]
     yield "*not decided*: the source leaves a constant open, or our runs cannot settle it."
     yield ""
     yield from source_items.verdicts(told, made)
@@ -145,28 +140,28 @@ def ours(made: Mapping[str, Records]) -> Iterator[Item]:
         power = slope((p[0] for p in pairs), (p[1] for p in pairs))
         yield verdict(
             "Theorem 3.3 under noise: directions' errors ≤ √δ",
-            "noise",
             all(b <= math.sqrt(a) for a, b in pairs) if pairs else None,
             f"over the noise they go like δ^{power:.2f} in `sphere-lm`.",
+            where="noise",
         )
     if made.get("shallow-3.6"):
         mine = made["shallow-3.6"]
         yield verdict(
             "§3.6, its grid to D = 50: every network identified",
-            "shallow-3.6",
             all(r.metrics.get("identified") == 1 for r in mine),
             f"by `sphere-lm`, {sum(map(exact, mine))} of {len(mine)} to rounding; the thesis' own pipeline is "
             "judged in spm-3.6.",
+            where="shallow-3.6",
         )
     if made.get("limit"):
         past = [r for r in made["limit"] if option(r.task, "m") > (d := option(r.task, "D")) * (d - 1) / 2]
         solved = sum(map(exact, past))
         yield verdict(
             "§2.7, §3.1: identification up to m = D(D-1)/2 and no further",
-            "limit",
             solved == 0 if past else None,
             f"That is the limit of spans of Hessians: past it {sum(r.status.key == 'declined' for r in past)} of "
             f"{len(past)} cells are declined, {solved} are solved to rounding over tensors of higher order.",
+            where="limit",
         )
 
 

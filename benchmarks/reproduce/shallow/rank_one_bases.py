@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.shallow.items import HERE, Check, verdict
+from benchmarks.reproduce.shallow.items import Check, verdict
 from benchmarks.reproduce.source_items import Item
 from paramid import Run
 from paramid.judging.spans_and_directions import span_of_squares
@@ -106,23 +106,16 @@ def incoherence(sizes: Sizes) -> Check:
         "Incoherence of random weights (Definition 2.3, Proposition 2.2)",
         lines,
         (
-            verdict("Definition 2.3, Proposition 2.2: (Inc2), (Inc3) with constants free of D", HERE, flat, told),
+            verdict("Definition 2.3, Proposition 2.2: (Inc2), (Inc3) with constants free of D", flat, told),
             verdict(
                 "Proposition 2.2: (Inc1)",
-                HERE,
                 None,
                 f"A restricted isometry of all subsets cannot be computed; of {SUBSETS} random ones the table has the "
                 "largest deviation, which is a lower bound.",
             ),
-            verdict(
-                "Lemma 2.22: λ_min(G₃) ≥ λ_min(G₂)",
-                HERE,
-                all(ordered),
-                f"in {sum(ordered)} of {len(ordered)} draws.",
-            ),
+            verdict("Lemma 2.22: λ_min(G₃) ≥ λ_min(G₂)", all(ordered), f"in {sum(ordered)} of {len(ordered)} draws."),
             verdict(
                 "Lemma 2.23: ‖G₂‖ ≤ C (1 + m ln m / D)",
-                HERE,
                 max(bounded) < 10,
                 f"with C = {max(bounded):.2g}, and the ratio falls with D.",
             ),
@@ -174,7 +167,7 @@ def frames(sizes: Sizes) -> Check:
         "Theorem 2.1: u₁ of a near-rank-one matrix within (2.12)",
     )
     of = len(verdicts)
-    items = tuple(verdict(n, HERE, h == of, f"in {h} of {of} rows.") for n, h in zip(names, held, strict=True))
+    items = tuple(verdict(n, h == of, f"in {h} of {of} rows.") for n, h in zip(names, held, strict=True))
     return Check("Nearly orthonormal weights (Theorems 2.1, 2.2, 2.6 to 2.8)", lines, items)
 
 
@@ -314,7 +307,6 @@ def peaks(seen: Sequence[Climbed], delta: float) -> Iterator[Item]:
     above = sum(c.level >= 1 for c in seen)
     yield verdict(
         "Theorem 2.10: exactly 2m maxima in the superlevel set",
-        HERE,
         all(c.alone for c in few),
         f"For m = o(D²) every w_k is one maximum above ½ and nothing else is in {sum(c.alone for c in few)} of "
         f"{len(few)} "
@@ -322,27 +314,23 @@ def peaks(seen: Sequence[Climbed], delta: float) -> Iterator[Item]:
     )
     yield verdict(
         "Theorem 2.10: its level C m ln² m / D² + 5δ",
-        HERE,
         None,
         f"With C = 1 it is above 1, and the set empty, in {above} of {len(seen)} rows; C is not given.",
     )
     worst = max(c.error for c in seen)
     yield verdict(
         "Theorems 2.8, 2.10, (2.55): errors at most √δ",
-        HERE,
         worst * delta <= math.sqrt(delta),
         f"and far from tight: they are at most {worst:.2g} δ.",
     )
     drawn = [c.coupons for c in seen]
     yield verdict(
         "Remark 2.2: Θ(m log m) starts",
-        HERE,
         max(drawn) < 4,
         f"All w_k were seen after {min(drawn):.2g} to {max(drawn):.2g} times the coupons.",
     )
     yield verdict(
         "Theorem 2.5 (SPM2): random starts end at maxima, here with Φ > ½",
-        HERE,
         max(c.low for c in seen) < 0.01,
         f"At most {max(c.low for c in seen):.1%} of the starts end below ½.",
     )
@@ -354,13 +342,12 @@ def climbs(falls: Mapping[float, int], rises: int) -> Iterator[Item]:
     wild = ", ".join(f"{count} at γ = {step:g}" for step, count in falls.items() if count)
     yield verdict(
         "Theorem 2.5 (SPM1): Φ rises for every γ ≥ ½, as printed",
-        HERE,
         not wild,
         f"No fall at γ = {calm}; falls: {wild or 'none'}. Convexity of Φ + c‖u‖⁴ asks for c = 1/(2γ) ≥ ½, which is "
         "γ ≤ 1: "
         "the condition is printed the other way round. The γ = 2 of §3.6 is outside of it.",
     )
-    yield verdict("Lemma 2.11: λ₁ rises in Algorithm 2.1", HERE, rises == 0, f"{rises} falls.")
+    yield verdict("Lemma 2.11: λ₁ rises in Algorithm 2.1", rises == 0, f"{rises} falls.")
 
 
 def first_visits(u: Tensor, w: Tensor, near: float) -> int:

@@ -159,28 +159,28 @@ def zones(records: Records) -> Iterator[Item]:
     both = [r for r in records if 2 * exponents(r)[1] < exponents(r)[0] <= exponents(r)[1] + 1]
     yield verdict(
         "Figure 1.2: 2β < α ≤ β + 1, of which its rules say both",
-        "sgd-1.3",
         None,
         f"identified and overfitted exclude each other; {sum(map(identified, both))} of {len(both)} are identified.",
+        where="sgd-1.3",
     )
     most = max((exponents(r)[1] for r in found), default=0.0)
     yield verdict(
         "Figure 1.2: β = 15/8 is identified, β = 2 is not",
-        "sgd-1.3",
         None if most < 1.875 else most == 1.875,
         f"The largest β with a network identified is {most:g}, at a smaller D and in less time than the thesis'.",
+        where="sgd-1.3",
     )
 
 
 def zone(source: str, records: Records, test: Callable[[Record], bool], words: str, *, every: bool = False) -> Item:
     """A statement about all cells of a zone."""
     if not records:
-        return verdict(source, "sgd-1.3", None, "no cell of ours is there.")
+        return verdict(source, None, "no cell of ours is there.", where="sgd-1.3")
     right = sum(map(test, records))
     enough = right == len(records) if every else right >= CONSISTENT * len(records)
     late = sum(r.status.key == "timed_out" for r in records if not test(r))
     why = f"{right} of {len(records)} {words}{f'; {late} of the others ran out of time' if late else ''}."
-    return verdict(source, "sgd-1.3", None if late and not enough and not every else enough, why)
+    return verdict(source, None if late and not enough and not every else enough, why, where="sgd-1.3")
 
 
 def never(source: str, records: Records) -> Item:
@@ -188,7 +188,7 @@ def never(source: str, records: Records) -> Item:
     found, late = sum(map(identified, records)), sum(r.status.key == "timed_out" for r in records)
     settled = bool(found) or late < len(records)
     why = f"{found} of {len(records)} identified, {late} ran out of time."
-    return verdict(source, "sgd-1.3", not found if settled else None, why)
+    return verdict(source, not found if settled else None, why, where="sgd-1.3")
 
 
 def growth(records: Records) -> Iterator[Item]:
@@ -205,25 +205,25 @@ def growth(records: Records) -> Iterator[Item]:
     )
     yield verdict(
         "Figure 1.3: for growing D only relatively small networks are fitted",
-        "sgd-rate",
         None,
         f"{told}: in seconds and not in ten minutes, which settles nothing of what a longer run would do.",
+        where="sgd-rate",
     )
     wide = [r for r in records if option(r.task, "D") == 50 and option(r.task, "beta") == 2]
     yield verdict(
         "Figure 1.4: m = 1000 at D = 50 is not identified at any rate tried",
-        "sgd-rate",
         False if any(map(identified, wide)) else None,
         f"{sum(map(identified, wide))} of {len(wide)} runs identify it, in seconds.",
+        where="sgd-rate",
     )
     by_rate = {rate(r): uniform(r) for r in records if option(r.task, "D") == 50 and option(r.task, "beta") == 1.5}
     best = min(by_rate, key=by_rate.__getitem__, default=math.nan)
     yield verdict(
         "Figure 1.4: smaller rates and longer runs help",
-        "sgd-rate",
         True if best < 0.005 else None,
         f"After our seconds at D = 50, β = 1.5 the rate {best:g} has the least E∞, {by_rate.get(best, math.inf):.1e} "
         f"beside {by_rate.get(0.005, math.inf):.1e} at 0.005.",
+        where="sgd-rate",
     )
 
 

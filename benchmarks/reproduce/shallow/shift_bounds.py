@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.shallow.items import HERE, Check, verdict
+from benchmarks.reproduce.shallow.items import Check, verdict
 from benchmarks.reproduce.shallow.teachers import Sizes, derived, drawn, ends_of
 from paramid import Run
 from paramid.methods.spans import shift_refinement
@@ -62,20 +62,17 @@ def descents(sizes: Sizes) -> Check:
     items = (
         verdict(
             "Theorem 3.4: linear convergence, ξ = 1 - γ λ_min(A)",
-            HERE,
             ratio <= 1 - rate * half + 1e-9,
             f"{ratio:.6f} a step, below {1 - rate * half:.6f}: J has the Hessian 2A, which (3.85) takes as A.",
         ),
         verdict(
             "Theorem 3.4, (3.74): the end is within C Δ_W",
-            HERE,
             worst < 10,
             f"with C = {worst:.2g}; ends go like the weights' errors to the power {linear['random']:.2f} (random) and "
             f"{linear['aligned']:.2f} (aligned).",
         ),
         verdict(
             "§3.4.2: aligned errors of weights are worse for shifts than random ones",
-            HERE,
             halves["aligned"] > halves["random"],
             f"At errors of 0.01 they leave {halves['aligned']:.1e}, random ones {halves['random']:.1e}.",
         ),
@@ -134,19 +131,16 @@ def bounds(sizes: Sizes) -> Check:
         (
             verdict(
                 "Figure 3.5, (3.79): for m > D Δ_W1 is below the bound before descents",
-                HERE,
                 below == len(many),
                 f"at {below} of {len(many)} m.",
             ),
             verdict(
                 "Figure 3.5: errors of weights do not accumulate in their sum",
-                HERE,
                 worst < 2,
                 f"‖Σ(w - ŵ)‖ is at most {worst:.2g} ‖W - Ŵ‖_F; aligned errors would have √m.",
             ),
             verdict(
                 "Figure 3.5: ‖Σ(w - ŵ)‖ contributes least to Δ_W1",
-                HERE,
                 len(least) == len(at),
                 f"at m = {', '.join(map(str, least)) or 'none'} of {', '.join(map(str, at))}.",
             ),
