@@ -17,8 +17,8 @@ from benchmarks.reproduce.high_threshold import page as high_threshold
 from benchmarks.reproduce.pyramid import fits as deep_fits
 from benchmarks.reproduce.shallow import page as shallow
 from benchmarks.reproduce.shallow import pipeline as shallow_pipeline
-from benchmarks.reproduce.shallow import rank_one_bases, teachers
 from benchmarks.reproduce.shallow import sgd as shallow_sgd
+from benchmarks.reproduce.shallow.sizes import Sizes
 from paramid import Status
 from paramid.records.record import Record, Stage
 from paramid.running import suites
@@ -29,13 +29,12 @@ from paramid.words.naming import Name
 @pytest.fixture(autouse=True)
 def small_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The theorems of the thesis are checked at small sizes."""
-    bases = rank_one_bases.Sizes(dimensions=(6, 8, 10), seeds=2, frame=6, frame_starts=60, overcomplete=8)
-    theorems = teachers.Sizes(
-        dimensions=(6, 7, 8), draws=1, span=6, descent=(5, 6), descent_steps=200, figure=10, widths=(12, 20),
-        students=((6, 8),), student_steps=30, samples=(1000, 10_000), past=(4, 8),
+    sizes = Sizes(
+        dimensions=(6, 8, 10), draws=2, frame=6, frame_starts=60, overcomplete=8, span=6, descent=(5, 6),
+        descent_steps=200, figure=10, widths=(12, 20), students=((6, 8),), student_steps=30, samples=(1000, 10_000),
+        past=(4, 8),
     )  # fmt: skip
-    monkeypatch.setattr(shallow, "BASES", bases)
-    monkeypatch.setattr(shallow, "THEOREMS", theorems)
+    monkeypatch.setattr(shallow, "SIZES", sizes)
 
 
 @pytest.fixture(autouse=True)

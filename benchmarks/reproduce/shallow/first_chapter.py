@@ -9,8 +9,8 @@ import torch
 from benchmarks.reproduce.pages import grid, slope
 from benchmarks.reproduce.shallow.hessian_information import hermite
 from benchmarks.reproduce.shallow.items import Check, verdict
-from benchmarks.reproduce.shallow.rank_one_bases import off
-from benchmarks.reproduce.shallow.teachers import Sizes, asked, drawn
+from benchmarks.reproduce.shallow.sizes import Sizes
+from benchmarks.reproduce.shallow.teachers import asked, drawn, off
 from benchmarks.reproduce.source_items import Item
 from paramid import GiveUp, Network, Run
 from paramid.methods.refinement import joint_refinement

@@ -19,9 +19,9 @@ from numpy.polynomial.hermite_e import hermegauss
 from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.shallow.items import Check, verdict
-from benchmarks.reproduce.shallow.rank_one_bases import neurons, off
-from benchmarks.reproduce.shallow.teachers import Sizes, derived, drawn, ends_of, sampled
+from benchmarks.reproduce.shallow.items import FLAT, Check, verdict
+from benchmarks.reproduce.shallow.sizes import Sizes
+from benchmarks.reproduce.shallow.teachers import derived, drawn, ends_of, neurons, off, sampled
 from benchmarks.reproduce.source_items import Item
 from paramid import Activation, Network, Run
 from paramid.judging.spans_and_directions import score_subspace, span_of_squares
@@ -30,7 +30,6 @@ from paramid.words.activations import activation
 
 NODES, ORDERS = 150, 30  # of the quadrature, and of the series (2)
 BETAS = (1.0, 1.5, 2.0)
-FLAT = 0.35  # exponent of D below which what is measured does not depend on it
 
 
 def hermite(g: Activation, order: int, shifts: Tensor) -> tuple[Tensor, Tensor]:

@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 
 from benchmarks.reproduce.source_items import Item, without_a_judge
 
+FLAT = 0.35  # exponent of D below which what is measured does not depend on it
+
 
 @dataclass(frozen=True)
 class Check:

@@ -14,7 +14,8 @@ from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
 from benchmarks.reproduce.shallow.items import Check, verdict
-from benchmarks.reproduce.shallow.teachers import Sizes, derived, drawn, ends_of
+from benchmarks.reproduce.shallow.sizes import Sizes
+from benchmarks.reproduce.shallow.teachers import derived, drawn, ends_of
 from benchmarks.reproduce.source_items import Item
 from paramid import Network, Run
 from paramid.methods.spans import shift_refinement
