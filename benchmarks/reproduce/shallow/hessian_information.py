@@ -151,15 +151,16 @@ def of_alpha(seen: Sequence[Regime]) -> Iterator[Item]:
     yield verdict(
         "Lemma 3.9: λ_m(E) ≥ ω - C (m-1) (ln m / D)²",
         None,
-        f"ω = {omega:.4f} and C ≥ {beyond:.4f} c₂²: nothing is said where (m-1) (ln m / D)² is above "
-        f"{omega / beyond:.2g} / c₂². Measured, λ_min(E) is {min(n.least for n in draws):.3f} and more.",
+        f"ω = {omega:.4f} and C ≥ {beyond:.4f} c₂²: "
+        f"nothing is said where (m-1) (ln m / D)² is above {omega / beyond:.2g} / c₂². "
+        f"Measured, λ_min(E) is {min(n.least for n in draws):.3f} and more.",
     )
     yield verdict(
         "Theorem 3.2: C m ln² m ≤ D² and (3.13)",
         None,
-        f"The experiments of §3.6 have m ln² m / D² up to {max(r.share for r in seen):.2g}, and (3.13) with C = 1 asks "
-        f"for derivatives to {min(r.accuracy for r in seen):.0e}, which float64 has not: they are not in what is "
-        "proved, and work.",
+        f"The experiments of §3.6 have m ln² m / D² up to {max(r.share for r in seen):.2g}, and (3.13) with C = 1 "
+        f"asks for derivatives to {min(r.accuracy for r in seen):.0e}, which float64 has not: "
+        "they are not in what is proved, and work.",
     )
 
 

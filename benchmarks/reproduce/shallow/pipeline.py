@@ -11,7 +11,7 @@ from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import ENDED, SECONDS, Records, by_task, grid, largest, middle, option, slope
 from benchmarks.reproduce.shallow.items import verdict
 from benchmarks.reproduce.shallow.sgd import identified, neurons, uniform
-from benchmarks.reproduce.source_items import Item
+from benchmarks.reproduce.source_items import Item, spread
 from paramid.records.record import Record, Stage
 
 # Rauchensteiner 2023, Table 3.2: seconds to weights and first shifts on a Tesla P100.
@@ -231,8 +231,8 @@ def initial(spm: Records, exact: Records) -> Iterator[Item]:
     yield verdict(
         "Proposition 3.1, (3.62): first shifts within C √m ε + C m^{3/2} (ln m / D)^{3/4} δ_max",
         max(ratios) < CONSTANT if ratios else None,
-        f"with C = {max(ratios, default=math.nan):.2g} and ε = h²; from exact second derivatives and weights they are "
-        f"{middle_of(lambda r: first(r, 'bias_error'), sharp)} in the median.",
+        f"with C = {max(ratios, default=math.nan):.2g} and ε = h²; from exact second derivatives and weights "
+        f"they are {middle_of(lambda r: first(r, 'bias_error'), sharp)} in the median.",
         where="spm-3.6",
     )
 
@@ -260,8 +260,8 @@ def refinement(spm: Records, fine: Records) -> Iterator[Item]:
     yield verdict(
         "Remark 3.3, §3.4.2: descents better what Algorithm 3.3 can reach",
         ahead <= len(pairs) / 2 if pairs else None,
-        "With directional differences of step 0.001, as many queries, first shifts are better than the refined ones "
-        f"of step 0.01 in {ahead} of {len(pairs)} networks.",
+        "With directional differences of step 0.001, as many queries, first shifts are better "
+        f"than the refined ones of step 0.01 in {ahead} of {len(pairs)} networks.",
         where="spm-3.6",
     )
 
@@ -273,8 +273,7 @@ def costs(spm: Records) -> Iterator[Item]:
         yield verdict(
             "Table 3.2: seconds to weights and first shifts",
             None,
-            f"Our `spm` on one thread takes {min(ratios):.2g} to {max(ratios):.2g} times those of a P100: hardware "
-            "differs.",
+            f"Our `spm` on one thread takes {spread(ratios, '.2g')} times those of a P100: hardware differs.",
             where="spm-3.6",
         )
     longest = max(r.seconds for r in spm)
@@ -293,7 +292,7 @@ def costs(spm: Records) -> Iterator[Item]:
         yield verdict(
             "Theorems 1.1 and 3.1: O(D m² log² m) queries",
             max(asked) < CONSTANT,
-            f"for m ≥ D {min(asked):.2g} to {max(asked):.2g} times D m² ln² m, which N_h = ⌈m ln D⌉ keeps below.",
+            f"for m ≥ D {spread(asked, '.2g')} times D m² ln² m, which N_h = ⌈m ln D⌉ keeps below.",
             where="spm-3.6",
         )
 
@@ -327,7 +326,7 @@ def of_spectral(records: Records) -> Iterator[Item]:
     yield verdict(
         "§2.3.5: an eigendecomposition a step makes Algorithm 2.1 costly beside SPM",
         median(ratios) > 1 if ratios else None,
-        f"{min(ratios):.2g} to {max(ratios):.2g} times the seconds of SPM." if ratios else "no network of both.",
+        f"{spread(ratios, '.2g')} times the seconds of SPM." if ratios else "no network of both.",
         where="spectral-norm",
     )
 

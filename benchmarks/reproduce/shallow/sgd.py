@@ -221,8 +221,8 @@ def growth(records: Records) -> Iterator[Item]:
     yield verdict(
         "Figure 1.4: smaller rates and longer runs help",
         True if best < 0.005 else None,
-        f"After our seconds at D = 50, β = 1.5 the rate {best:g} has the least E∞, {by_rate.get(best, math.inf):.1e} "
-        f"beside {by_rate.get(0.005, math.inf):.1e} at 0.005.",
+        f"After our seconds at D = 50, β = 1.5 the rate {best:g} has the least E∞, "
+        f"{by_rate.get(best, math.inf):.1e} beside {by_rate.get(0.005, math.inf):.1e} at 0.005.",
         where="sgd-rate",
     )
 

@@ -13,7 +13,7 @@ from benchmarks.reproduce.shallow.rank_one_bases import single_steps
 from benchmarks.reproduce.shallow.rank_one_bases.perturbed_spans import HALF, SAME, perturbed
 from benchmarks.reproduce.shallow.sizes import Sizes
 from benchmarks.reproduce.shallow.teachers import apart, neurons, off
-from benchmarks.reproduce.source_items import Item
+from benchmarks.reproduce.source_items import Item, spread
 from paramid import Run
 from paramid.methods.spans import power_ascent
 
@@ -101,8 +101,9 @@ def peaks(seen: Sequence[Climbed], delta: float) -> Iterator[Item]:
     yield verdict(
         "Theorem 2.10: exactly 2m maxima in the superlevel set",
         all(c.alone for c in few),
-        f"For m = o(D²) every w_k is one maximum above ½ and nothing else is in {sum(c.alone for c in few)} of "
-        f"{len(few)} rows; at m = 0.4 D², outside of what is proved, there are {crowded}.",
+        "For m = o(D²) every w_k is one maximum above ½ and nothing else is "
+        f"in {sum(c.alone for c in few)} of {len(few)} rows; "
+        f"at m = 0.4 D², outside of what is proved, there are {crowded}.",
     )
     yield verdict(
         "Theorem 2.10: its level C m ln² m / D² + 5δ",
@@ -119,7 +120,7 @@ def peaks(seen: Sequence[Climbed], delta: float) -> Iterator[Item]:
     yield verdict(
         "Remark 2.2: Θ(m log m) starts",
         max(drawn) < 4,
-        f"All w_k were seen after {min(drawn):.2g} to {max(drawn):.2g} times the coupons.",
+        f"All w_k were seen after {spread(drawn, '.2g')} times the coupons.",
     )
     yield verdict(
         "Theorem 2.5 (SPM2): random starts end at maxima, here with Φ > ½",
