@@ -21,6 +21,7 @@ from benchmarks.reproduce.pages import (
     by_task,
     duration,
     exact,
+    headed,
     largest,
     option,
     slope,
@@ -115,7 +116,7 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
     yield "Computed with fixed seeds when this page is written, in `benchmarks/reproduce` by `rank_one_bases`,"
     yield "`hessian_information`, `shift_bounds` and `first_chapter`."
     for check in every:
-        yield from ("", f"### {check.title}", "", *check.lines)
+        yield from headed(check.title, check.lines)
     yield from source_items.failures(made)
     yield from source_items.whole([*told, *ELSEWHERE], made)
 

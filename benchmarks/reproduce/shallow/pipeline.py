@@ -8,9 +8,23 @@ from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 
 from benchmarks.reproduce.lines import chart
-from benchmarks.reproduce.pages import ENDED, SECONDS, Records, by_task, grid, largest, middle, option, slope
+from benchmarks.reproduce.pages import (
+    ENDED,
+    IDENTIFIED,
+    SECONDS,
+    SEEDS,
+    Column,
+    Records,
+    by_task,
+    grid,
+    grouped,
+    largest,
+    middle,
+    option,
+    slope,
+)
 from benchmarks.reproduce.shallow.items import verdict
-from benchmarks.reproduce.shallow.sgd import identified, neurons, uniform
+from benchmarks.reproduce.shallow.sgd import counted, identified, neurons, uniform
 from benchmarks.reproduce.source_items import Item, spread
 from paramid.records.record import Record, Stage
 
@@ -29,7 +43,9 @@ MINUTES = 5 * 60  # "under 5 minutes in all cases"
 CONSTANT = 10  # what a bound without its constant may be exceeded by
 STEP = 0.01  # h of differences
 CONSISTENT = 0.95  # share of networks
-
+HELD: Column = ("directions held", lambda mine: f"{median(r.stats.get('directions_found', 0) for r in mine):.0f}")
+STARTS: Column = ("starts", lambda mine: f"{median(r.stats.get('starts', 0) for r in mine):,.0f}")
+WEIGHTS: Column = ("weight error", middle("weight_error", ".1e"))
 
 PRINTED = """\
 `spm` with its defaults is the pipeline of §3.6: Hessians and directional derivatives by differences of step 0.01, ⌈5
@@ -102,11 +118,8 @@ def printed(records: Records) -> Iterator[str]:
     yield ""
     yield "Starts that go on (`starts=until`, at most ten times ⌈5 m ln D⌉), as in the uncapped loop of Algorithm 2.2:"
     yield ""
-    held = ("directions held", lambda mine: f"{median(r.stats.get('directions_found', 0) for r in mine):.0f}")
-    made = ("starts", lambda mine: f"{median(r.stats.get('starts', 0) for r in mine):,.0f}")
-    weights = ("weight error", middle("weight_error", ".1e"))
     seeds = ("seeds", lambda mine: ", ".join(str(r.seed) for r in mine))
-    yield from by_task([r for r in records if "beta" not in r.task], seeds, held, made, weights, SECONDS, ENDED)
+    yield from by_task([r for r in records if "beta" not in r.task], seeds, HELD, STARTS, WEIGHTS, SECONDS, ENDED)
 
 
 def row(at: tuple[float, float], spm: Records, exact: Records, ours: Records) -> tuple[str, ...]:
@@ -132,10 +145,7 @@ def row(at: tuple[float, float], spm: Records, exact: Records, ours: Records) ->
 def over_dimensions(records: Records) -> str:
     """Median errors of the pipeline over D at β = 2."""
     errors = {"weights": lambda r: last(r, "weight_error"), "shifts": lambda r: last(r, "bias_error"), "E∞": uniform}
-    groups: dict[float, Records] = {}
-    for r in of_grid(records)[0]:
-        if place(r)[1] == 2 and identified(r):
-            groups.setdefault(place(r)[0], []).append(r)
+    groups = grouped((r for r in of_grid(records)[0] if place(r)[1] == 2 and identified(r)), lambda r: place(r)[0])
     series = {n: [(d, median(map(test, mine))) for d, mine in sorted(groups.items())] for n, test in errors.items()}
     return chart(series, title="m = 0.4 D²", across="D", up="error")
 
@@ -155,13 +165,7 @@ def spectral(records: Records) -> Iterator[str]:
     """Algorithm 2.1."""
     yield from SPECTRAL.splitlines()
     yield ""
-    held = ("directions held", lambda mine: f"{median(r.stats.get('directions_found', 0) for r in mine):.0f}")
-    made = ("starts", lambda mine: f"{median(r.stats.get('starts', 0) for r in mine):,.0f}")
-    seeds = ("seeds", lambda mine: f"{len(mine)}")
-    found = ("identified", lambda mine: f"{sum(map(identified, mine))}/{len(mine)}")
-    yield from by_task(
-        records, seeds, found, held, made, ("weight error", middle("weight_error", ".1e")), SECONDS, ENDED
-    )
+    yield from by_task(records, SEEDS, IDENTIFIED, HELD, STARTS, WEIGHTS, SECONDS, ENDED)
     yield ""
     yield from failures(records)
 
@@ -186,8 +190,7 @@ def identification(spm: Records) -> Iterator[Item]:
     yield verdict(
         "Figure 3.3, Algorithms 3.1 and 3.2: all networks with β < 2 are identified",
         sum(map(identified, less)) >= CONSISTENT * len(less),
-        f"{sum(map(identified, less))} of {len(less)} at D = {dimensions}; at β = 2 {sum(map(identified, two))} of "
-        f"{len(two)}.",
+        f"{counted(less)} at D = {dimensions}; at β = 2 {counted(two)}.",
         where="spm-3.6",
     )
     falls = []
@@ -303,9 +306,7 @@ def loops(records: Records) -> Iterator[Item]:
     yield verdict(
         "Algorithm 2.2: the loop ends with all m directions",
         all(map(identified, until)) if until else None,
-        f"{sum(map(identified, until))} of {len(until)} networks that ⌈5 m ln D⌉ starts identify in "
-        f"{sum(map(identified, fixed))} of "
-        f"{len(fixed)}.",
+        f"{counted(until)} networks that ⌈5 m ln D⌉ starts identify in {counted(fixed)}.",
         where="spm-3.6",
     )
 
@@ -318,7 +319,7 @@ def of_spectral(records: Records) -> Iterator[Item]:
     yield verdict(
         "Algorithm 2.1: ascent on the spectral norm finds the weights",
         best == most,
-        f"up to m = {best} of {most} at D = {place_d(mine[0]):g}.",
+        f"up to m = {best} of {most} at D = {option(mine[0].task, 'D'):g}.",
         where="spectral-norm",
     )
     pairs = {(r.task, r.seed): r.seconds for r in records if r.method.startswith("spm") and identified(r)}
@@ -329,8 +330,3 @@ def of_spectral(records: Records) -> Iterator[Item]:
         f"{spread(ratios, '.2g')} times the seconds of SPM." if ratios else "no network of both.",
         where="spectral-norm",
     )
-
-
-def place_d(record: Record) -> float:
-    """D."""
-    return option(record.task, "D")
