@@ -5,12 +5,17 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from benchmarks.reproduce.pyramid import fits, items, tables, theorems
-from benchmarks.reproduce.pyramid import records as deep
-from benchmarks.reproduce.pyramid import sgd as deep_sgd
-from benchmarks.reproduce.pyramid import span_verdicts as deep_span_verdicts
-from benchmarks.reproduce.pyramid import spans as deep_spans
-from benchmarks.reproduce.pyramid import table_verdicts as verdicts
+from benchmarks.reproduce.pyramid import (
+    fits,
+    items,
+    records,
+    sgd,
+    span_verdicts,
+    spans,
+    table_verdicts,
+    tables,
+    theorems,
+)
 from benchmarks.reproduce.pyramid.printed import ASSIGNED, ERRORS
 from benchmarks.reproduce.source_items import Item, failures, judged, whole
 from paramid import Status
@@ -41,7 +46,7 @@ def record(cell: Cell, claims: tuple[Stage, ...], **told: object) -> Record:
 
 def pipeline(cell: Cell, times: float = 1.0, right: float = 1.0) -> Record:
     """A run with the thesis' errors, some `times` larger, and that share of layers right."""
-    widths, output = deep.options(cell.task)["widths"], deep.options(cell.task).get("output", "tanh")
+    widths, output = records.options(cell.task)["widths"], records.options(cell.task).get("output", "tanh")
     if not cell.method.startswith("entangled:") or (widths, output, True) not in ERRORS:
         return record(cell, (claim("Network", {"exact": 1.0}),))
     delta, *by_layer = ERRORS[widths, output, "derivatives=exact" in cell.method]
@@ -63,16 +68,16 @@ def of(suite: str, make: Callable[[Cell], Record]) -> Mapping[str, list[Record]]
 
 def test_the_thesis_own_numbers_hold_and_doubled_ones_do_not() -> None:
     same, doubled = of("deep-4.4", pipeline), of("deep-4.4", lambda cell: pipeline(cell, times=2.0))
-    assert verdicts.tables_agree(same)[0]
-    assert verdicts.upper_layers_agree(same) == (
+    assert table_verdicts.tables_agree(same)[0]
+    assert table_verdicts.upper_layers_agree(same) == (
         True,
         "E_3 is 1 times the printed mean, E_4 is 1 times the printed mean, in 10 runs",
     )
-    held, numbers = verdicts.upper_layers_agree(doubled)
+    held, numbers = table_verdicts.upper_layers_agree(doubled)
     assert not held
     assert "E_4 is 2 times" in numbers
-    assert not verdicts.tables_agree(doubled)[0]
-    assert not verdicts.deviation_is_meant(same)[0]
+    assert not table_verdicts.tables_agree(doubled)[0]
+    assert not table_verdicts.deviation_is_meant(same)[0]
     assert "| [50, 35, 25, 10], tanh | exact | 10 | 0.93 → 0.93 |" in "\n".join(tables.spans(same["deep-4.4"]))
 
 
@@ -84,19 +89,19 @@ def test_layers_are_told_by_the_labelled_claim_and_not_by_the_last() -> None:
         in rows
     )
     assert "| [50, 25, 10], tanh | exact | 100 | 10 | 0.998 → 1 |" in rows
-    assert verdicts.smaller_radius(made)[0]
-    held, numbers = verdicts.printed_radius(made)
+    assert table_verdicts.smaller_radius(made)[0]
+    held, numbers = table_verdicts.printed_radius(made)
     assert not held
     assert "r_1 printed 0.998, ours 0.9 (after SGD 0.45 of all neurons)" in numbers
-    assert verdicts.printed_radius(of("deep-4.4", pipeline))[0]
+    assert table_verdicts.printed_radius(of("deep-4.4", pipeline))[0]
     assert len(list(tables.layers(made["deep-4.4"]))) >= 2 * len(ASSIGNED)
 
 
 def test_more_than_three_layers_are_a_limit_where_nobody_identifies_them() -> None:
     made = of("deep-4.4", pipeline)
-    assert not verdicts.three_layers_are_no_limit(made)[0]
+    assert not table_verdicts.three_layers_are_no_limit(made)[0]
     lost = of("deep-4.4", lambda cell: record(cell, ()))
-    assert verdicts.three_layers_are_no_limit(lost)[0]
+    assert table_verdicts.three_layers_are_no_limit(lost)[0]
 
 
 def step(place: Callable[[Record], float]) -> Callable[[Cell], Record]:
@@ -104,9 +109,9 @@ def step(place: Callable[[Record], float]) -> Callable[[Cell], Record]:
 
     def make(cell: Cell) -> Record:
         here = record(cell, ())
-        share = deep_spans.size(here) / place(here)
-        delta = 0.4 / (1 + math.exp(-60 * (share - 1))) if deep_spans.radius(here) <= 1 else 0.5
-        told = {"subspace_error_frobenius": delta * deep_spans.size(here) ** 0.5, "subspace_error": 1.0}
+        share = spans.size(here) / place(here)
+        delta = 0.4 / (1 + math.exp(-60 * (share - 1))) if spans.radius(here) <= 1 else 0.5
+        told = {"subspace_error_frobenius": delta * spans.size(here) ** 0.5, "subspace_error": 1.0}
         found = {
             "entangled_found": float(share < 1.05),
             "entangled_strays": float(share > 1.1),
@@ -120,19 +125,19 @@ def step(place: Callable[[Record], float]) -> Callable[[Cell], Record]:
 
 def test_where_spans_are_lost_decides_between_the_two_laws() -> None:
     def threshold(r: Record) -> float:
-        return deep_spans.threshold(deep_spans.task_of(r))
+        return spans.threshold(spans.task_of(r))
 
     def product(r: Record) -> float:
-        return deep_spans.task_of(r).D * deep_spans.task_of(r).shape[-1]
+        return spans.task_of(r).D * spans.task_of(r).shape[-1]
 
     ours, theirs = of("deep-4.2", step(threshold)), of("deep-4.2", step(product))
-    assert deep_span_verdicts.law_holds(ours)[0]
-    assert deep_span_verdicts.tips_at_the_product(ours)[0]
-    assert not deep_span_verdicts.tips_at_the_product_always(ours)[0]
-    assert deep_span_verdicts.tips_at_the_product(theirs)[0]
-    assert deep_span_verdicts.tips_at_the_product_always(theirs)[0] is None  # no size of theirs is past it
-    assert "D = 12, m_1-4-8, identity" in "\n".join(deep_spans.text(ours["deep-4.2"]))
-    assert "m_L = 8" in deep_spans.over_shares(ours["deep-4.2"])
+    assert span_verdicts.law_holds(ours)[0]
+    assert span_verdicts.tips_at_the_product(ours)[0]
+    assert not span_verdicts.tips_at_the_product_always(ours)[0]
+    assert span_verdicts.tips_at_the_product(theirs)[0]
+    assert span_verdicts.tips_at_the_product_always(theirs)[0] is None  # no size of theirs is past it
+    assert "D = 12, m_1-4-8, identity" in "\n".join(spans.text(ours["deep-4.2"]))
+    assert "m_L = 8" in spans.over_shares(ours["deep-4.2"])
 
 
 @pytest.mark.parametrize(
@@ -140,14 +145,14 @@ def test_where_spans_are_lost_decides_between_the_two_laws() -> None:
     [((40, 4, 8), "identity", 52), ((40, 4, 6), "tanh", 58), ((40, 8, 4), "tanh", 52), ((40, 8, 4), "identity", 52)],
 )
 def test_dimensions_seen_to_first_order_are_counted(widths: tuple[int, ...], output: str, seen: int) -> None:
-    assert deep_spans.threshold(deep_spans.Pyramid(D=12, widths=widths, output=output)) == seen
+    assert spans.threshold(spans.Pyramid(D=12, widths=widths, output=output)) == seen
 
 
 def trained(three: float, four: float) -> Callable[[Cell], Record]:
     """Students that end at these errors before three and four layers."""
 
     def make(cell: Cell) -> Record:
-        error = (three if deep_sgd.layers(record(cell, ())) == 3 else four) / deep_sgd.rate(record(cell, ()))
+        error = (three if sgd.layers(record(cell, ())) == 3 else four) / sgd.rate(record(cell, ()))
         networks = [claim("Network", {"uniform_distance": error, "mean_distance": error, "weight_error": 1.0})] * 2
         return record(cell, tuple(networks), status=Status.TIMED_OUT, reason="stopped after 40 s")
 
@@ -157,8 +162,8 @@ def trained(three: float, four: float) -> Callable[[Cell], Record]:
 @pytest.mark.parametrize(("three", "four", "held"), [(1e-7, 0.2, (True, True)), (1e-3, 1e-5, (False, False))])
 def test_sgd_is_judged_by_its_own_end(three: float, four: float, held: tuple[bool, bool]) -> None:
     made = of("deep-sgd", trained(three, four))
-    assert (deep_sgd.three_layers_are_found(made)[0], deep_sgd.four_layers_stagnate(made)[0]) == held
-    assert deep_sgd.larger_rates_are_better(made)[0]
+    assert (sgd.three_layers_are_found(made)[0], sgd.four_layers_stagnate(made)[0]) == held
+    assert sgd.larger_rates_are_better(made)[0]
     assert "| timed_out | stopped after … s |" in "\n".join(failures(made))
 
 
@@ -167,19 +172,19 @@ def test_a_student_that_still_falls_decides_nothing() -> None:
         first, last = trained(1e-3, 1.0)(cell).claims
         return record(cell, (claim("Network", {**first.metrics, "uniform_distance": 1.0}), last))
 
-    assert deep_sgd.three_layers_are_found(of("deep-sgd", falling))[0] is None
+    assert sgd.three_layers_are_found(of("deep-sgd", falling))[0] is None
 
 
 def test_every_item_is_decided_where_all_suites_were_played() -> None:
     made = {
         **of("deep-4.4", pipeline),
-        **of("deep-4.2", step(lambda r: deep_spans.threshold(deep_spans.task_of(r)))),
+        **of("deep-4.2", step(lambda r: spans.threshold(spans.task_of(r)))),
         **of("deep-sgd", trained(1e-7, 0.1)),
         **of("depth", lambda cell: record(cell, (claim("Network", {"exact": 1.0}),))),
     }
     open_ones = [item for item in items.ITEMS if item.judge and judged(item, made)[0] is None]
     assert not open_ones
-    assert "| - |" not in "\n".join(deep_spans.rank_ones(made["deep-4.2"])).split("| 0.01 |")[1].split("\n")[0]
+    assert "| - |" not in "\n".join(spans.rank_ones(made["deep-4.2"])).split("| 0.01 |")[1].split("\n")[0]
 
 
 def test_fits_from_true_directions_have_no_plateau(monkeypatch: pytest.MonkeyPatch) -> None:

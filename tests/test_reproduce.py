@@ -14,11 +14,10 @@ from benchmarks.reproduce.biased_relu import page as biased_relu
 from benchmarks.reproduce.biased_relu import records as biased_relu_records
 from benchmarks.reproduce.biased_relu.checks import error_growth, hermite_polynomials, unit_signs
 from benchmarks.reproduce.high_threshold import page as high_threshold
-from benchmarks.reproduce.pyramid import fits as deep_fits
+from benchmarks.reproduce.pyramid import fits
 from benchmarks.reproduce.shallow import page as shallow
-from benchmarks.reproduce.shallow import pipeline as shallow_pipeline
-from benchmarks.reproduce.shallow import rank_one_bases, teachers
-from benchmarks.reproduce.shallow import sgd as shallow_sgd
+from benchmarks.reproduce.shallow import pipeline, sgd
+from benchmarks.reproduce.shallow.sizes import Sizes
 from paramid import Status
 from paramid.records.record import Record, Stage
 from paramid.running import suites
@@ -29,20 +28,19 @@ from paramid.words.naming import Name
 @pytest.fixture(autouse=True)
 def small_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     """The theorems of the thesis are checked at small sizes."""
-    bases = rank_one_bases.Sizes(dimensions=(6, 8, 10), seeds=2, frame=6, frame_starts=60, overcomplete=8)
-    theorems = teachers.Sizes(
-        dimensions=(6, 7, 8), draws=1, span=6, descent=(5, 6), descent_steps=200, figure=10, widths=(12, 20),
-        students=((6, 8),), student_steps=30, samples=(1000, 10_000), past=(4, 8),
+    sizes = Sizes(
+        dimensions=(6, 8, 10), draws=2, frame=6, frame_starts=60, overcomplete=8, span=6, descent=(5, 6),
+        descent_steps=200, figure=10, widths=(12, 20), students=((6, 8),), student_steps=30, samples=(1000, 10_000),
+        past=(4, 8),
     )  # fmt: skip
-    monkeypatch.setattr(shallow, "BASES", bases)
-    monkeypatch.setattr(shallow, "THEOREMS", theorems)
+    monkeypatch.setattr(shallow, "SIZES", sizes)
 
 
 @pytest.fixture(autouse=True)
 def no_long_fits(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fits that are no cell of a suite take a minute."""
     told = {"mean_distance": 1e-7, "uniform_distance": 1e-7, "shift_error_1": 1e-7}
-    monkeypatch.setattr(deep_fits, "from_true_directions", lambda *_: deep_fits.Curve(1, (0, 1, 2), (told,) * 3))
+    monkeypatch.setattr(fits, "from_true_directions", lambda *_: fits.Curve(1, (0, 1, 2), (told,) * 3))
 
 
 def made(cell: Cell, error: float) -> Record:
@@ -110,19 +108,19 @@ def verdicts(items: Iterable[source_items.Item]) -> dict[str, bool | None]:
 def test_the_pipeline_of_the_thesis_is_judged_by_its_own_records() -> None:
     cells = [c for c in suites.suite("spm-3.6").cells() if c.method.startswith("spm")]
     good, bad = ([recovered(c, signs, 1e-3) for c in cells] for signs in (1.0, 0.5))
-    said = verdicts(shallow_pipeline.items({"spm-3.6": good}))
+    said = verdicts(pipeline.items({"spm-3.6": good}))
     assert said["Figure 3.3, Algorithm 3.3: all signs are right"] is True
     assert said["§3.6: descents better the shifts"] is True
-    other = verdicts(shallow_pipeline.items({"spm-3.6": bad}))
+    other = verdicts(pipeline.items({"spm-3.6": bad}))
     assert other["Figure 3.3, Algorithm 3.3: all signs are right"] is False
     assert other["Figure 3.3, Algorithms 3.1 and 3.2: all networks with β < 2 are identified"] is False
-    worse = shallow_pipeline.items({"spm-3.6": [recovered(c, 1.0, 1e-5) for c in cells]})
+    worse = pipeline.items({"spm-3.6": [recovered(c, 1.0, 1e-5) for c in cells]})
     assert verdicts(worse)["§3.6: descents better the shifts"] is False
-    text = "\n".join(shallow_pipeline.printed(good))
+    text = "\n".join(pipeline.printed(good))
     assert f"Not identified: 0 of {len(cells)} cells." in text
     assert "| 30 | 2 | 360 | 2 | 1.0e-05 | 1.0e-03 → 1.0e-04 | 1.0e-04 |" in text
     assert "| 17.4 → 1 |" in text
-    lost = "\n".join(shallow_pipeline.printed(bad))
+    lost = "\n".join(pipeline.printed(bad))
     ended = "finished, the network it ended with is wrong"
     assert f"- shallow:D=25,m=250, seed 7, spm:refine=none,starts=until: {ended}" in lost
 
@@ -130,7 +128,7 @@ def test_the_pipeline_of_the_thesis_is_judged_by_its_own_records() -> None:
 def trained_by_sgd(cell: Cell, right: bool) -> Record:
     """What Figure 1.2 says of a cell, or its opposite."""
     record = made(cell, 1.0)
-    (a, b), late = shallow_sgd.exponents(record), shallow_sgd.exponents(record)[1] == 2
+    (a, b), late = sgd.exponents(record), sgd.exponents(record)[1] == 2
     inside = (a > 2 * b and not late) == right
     return replace(
         record,
@@ -142,17 +140,17 @@ def trained_by_sgd(cell: Cell, right: bool) -> Record:
 def test_the_phases_of_sgd_are_judged_with_losses_and_uniform_errors() -> None:
     cells = suites.suite("sgd-1.3").cells()
     records = [trained_by_sgd(c, True) for c in cells]
-    said = verdicts(shallow_sgd.zones(records))
+    said = verdicts(sgd.zones(records))
     assert said["Figure 1.2: β = 2 is not identified (rate 0.5 / m)"] is True
     assert said["Figure 1.2: α ≤ β + 1 fits perfectly (printed rate)"] is True
     assert said["§1.3.1: identified only with more samples than the m + Dm parameters"] is True
-    wrong = verdicts(shallow_sgd.zones([trained_by_sgd(c, False) for c in cells]))
+    wrong = verdicts(sgd.zones([trained_by_sgd(c, False) for c in cells]))
     assert wrong["Figure 1.2: β = 2 is not identified (rate 0.5 / m)"] is False
     assert wrong["Figure 1.2: α ≤ β + 1 fits perfectly (printed rate)"] is False
     late = [replace(trained_by_sgd(c, False), status=Status.TIMED_OUT) for c in cells]
-    unsettled = verdicts(shallow_sgd.zones(late))
+    unsettled = verdicts(sgd.zones(late))
     assert unsettled["Figure 1.2: α ≤ β + 1 fits perfectly (printed rate)"] is None
-    text = "\n".join(shallow_sgd.phases(records))
+    text = "\n".join(sgd.phases(records))
     assert "| 5 | 3/3, 1e-09, 1e-04 |" in text
     assert text.count("| 3/3, 1e-09, 1e-04 |") + text.count("| 0/3,") > 0
 

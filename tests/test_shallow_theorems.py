@@ -5,8 +5,11 @@ import math
 import pytest
 import torch
 
-from benchmarks.reproduce.shallow import first_chapter, hessian_information, rank_one_bases, shift_bounds, teachers
+from benchmarks.reproduce.shallow import first_chapter, hessian_information, shift_bounds, teachers
 from benchmarks.reproduce.shallow.items import Check, by_tests, verdict
+from benchmarks.reproduce.shallow.rank_one_bases import frames
+from benchmarks.reproduce.shallow.rank_one_bases.maxima import first_visits
+from benchmarks.reproduce.shallow.rank_one_bases.perturbed_spans import perturbed
 from benchmarks.reproduce.source_items import left_out, verdicts, whole
 from paramid import Run
 from paramid.judging.spans_and_directions import score_subspace, span_of_squares
@@ -19,25 +22,25 @@ TANH = activation("tanh")
 @pytest.mark.parametrize("delta", [1e-4, 0.3])
 def test_a_perturbed_span_is_off_by_what_was_wanted(delta: float) -> None:
     w = Run.seeded(0).sphere(9, 6).T
-    span = rank_one_bases.perturbed(w, delta, Run.seeded(1))
+    span = perturbed(w, delta, Run.seeded(1))
     assert score_subspace(span_of_squares(w), span.basis)["subspace_error"] == pytest.approx(delta, rel=1e-6)
     torch.testing.assert_close(span.basis.T @ span.rest, torch.zeros(9, 12, dtype=w.dtype))
 
 
 def test_a_frame_is_as_far_from_tight_as_it_says() -> None:
-    w, nu = rank_one_bases.frame(7, 0.05, Run.seeded(0))
+    w, nu = frames.frame(7, 0.05, Run.seeded(0))
     x = Run.seeded(1).sphere(500, 7)
     sums = (x @ w).square().sum(1)
     assert float((sums - 1).abs().max()) <= nu < 0.5
-    assert rank_one_bases.frame(7, 0.0, Run.seeded(0))[1] < 1e-12
+    assert frames.frame(7, 0.0, Run.seeded(0))[1] < 1e-12
 
 
 def test_theorems_of_frames_hold_in_their_span_and_in_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
-    w, nu = rank_one_bases.frame(6, 0.003, Run.seeded(0))
-    assert all(rank_one_bases.in_frame(w, nu, 1e-3, 60, Run.seeded(0))[1])
-    other = rank_one_bases.perturbed(rank_one_bases.frame(6, 0.003, Run.seeded(9))[0], 1e-3, Run.seeded(0))
-    monkeypatch.setattr(rank_one_bases, "perturbed", lambda *_: other)
-    first, second, *_ = rank_one_bases.in_frame(w, nu, 1e-3, 60, Run.seeded(0))[1]
+    w, nu = frames.frame(6, 0.003, Run.seeded(0))
+    assert all(frames.in_frame(w, nu, 1e-3, 60, Run.seeded(0))[1])
+    other = perturbed(frames.frame(6, 0.003, Run.seeded(9))[0], 1e-3, Run.seeded(0))
+    monkeypatch.setattr(frames, "perturbed", lambda *_: other)
+    first, second, *_ = frames.in_frame(w, nu, 1e-3, 60, Run.seeded(0))[1]
     assert not first
     assert not second
 
@@ -143,12 +146,12 @@ def test_sharp_gradients_span_the_weights_of_few_neurons() -> None:
 def test_first_visits_count_the_starts_to_all() -> None:
     w = torch.eye(3, dtype=torch.float64)
     u = torch.stack([w[0], -w[0], w[1], w[0], -w[2], w[1]])
-    assert rank_one_bases.first_visits(u, w, 1e-6) == 5
-    assert rank_one_bases.first_visits(u[:4], w, 1e-6) == 4
+    assert first_visits(u, w, 1e-6) == 5
+    assert first_visits(u[:4], w, 1e-6) == 4
 
 
 def test_items_are_told_with_their_verdicts_and_where_they_are() -> None:
-    items = (verdict("A, B: so", "here", True, "why."), verdict("C: not so", "here", False, "what"))
+    items = (verdict("A, B: so", True, "why.", where="here"), verdict("C: not so", False, "what", where="here"))
     placed = Check("A title (of A)", (), items).placed
     text = "\n".join(whole([*placed, *left_out({"D: data": "none"}), *by_tests({"E: an identity": "a test"})], {}))
     assert list(verdicts(items, {})) == ["- A, B, *so*: holds; why.", "- C, *not so*: **does not hold**; what."]

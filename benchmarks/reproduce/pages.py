@@ -1,10 +1,11 @@
 """What the pages share: suites played, tables over tasks or over two options, figures, fitted exponents."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
+from typing import TypeVar
 
 from paramid.records import provenance
 from paramid.records.record import Record
@@ -13,6 +14,7 @@ from paramid.running.compare import Comparison
 from paramid.running.progress import progress
 from paramid.words.naming import Name, UsageError
 
+K = TypeVar("K", bound=Hashable)
 Cell = Callable[[list[Record]], str]
 Column = tuple[str, Cell]
 Records = list[Record]
@@ -91,12 +93,28 @@ def lines(page: Page, made: Mapping[str, Records]) -> Iterator[str]:
         yield from page.findings(made)
 
 
+def headed(title: str, text: Iterable[str]) -> Iterator[str]:
+    """A part of a section, with its title."""
+    yield from ("", f"### {title}", "")
+    yield from text
+
+
+def grouped(records: Iterable[Record], key: Callable[[Record], K]) -> dict[K, Records]:
+    """Records of one key each, in the order in which keys first come."""
+    groups: dict[K, Records] = {}
+    for record in records:
+        groups.setdefault(key(record), []).append(record)
+    return groups
+
+
+def by_setting(records: Records) -> dict[tuple[str, str], Records]:
+    """Records of one task and method each."""
+    return grouped(records, lambda r: (r.task, r.method))
+
+
 def by_task(records: Records, *columns: Column) -> Iterator[str]:
     """A row for every task and method."""
-    groups: dict[tuple[str, str], Records] = {}
-    for record in records:
-        groups.setdefault((record.task, record.method), []).append(record)
-    rows = ((*names, *(cell(mine) for _, cell in columns)) for names, mine in groups.items())
+    rows = ((*names, *(cell(mine) for _, cell in columns)) for names, mine in by_setting(records).items())
     yield from grid(("task", "method", *(name for name, _ in columns)), rows)
 
 
@@ -169,6 +187,7 @@ def slope(x: Iterable[float], y: Iterable[float]) -> float:
     return float(np.polyfit(np.log(xs), np.log(ys), 1)[0]) if len(set(xs)) > 1 else float("nan")
 
 
+SEEDS: Column = ("seeds", lambda mine: str(len(mine)))
 IDENTIFIED: Column = ("identified", share(lambda r: r.metrics.get("identified") == 1))
 EXACT: Column = ("exact", share(exact))
 ENDED: Column = ("ended", statuses)

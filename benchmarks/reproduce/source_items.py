@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from benchmarks.reproduce.pages import Records, grid
+from benchmarks.reproduce.pages import Records, grid, grouped
 
 Made = Mapping[str, Records]
 Judged = tuple[bool | None, str]  # whether it holds, None where that is not decided; and the numbers that say so
@@ -84,13 +84,11 @@ def whole(items: Sequence[Item], made: Made) -> Iterator[str]:
 def failures(made: Made) -> Iterator[str]:
     """Cells that ended otherwise than finished, by suite, method and reason with its numbers left out."""
     yield from ("", "## Cells that did not finish", "")
-    groups: dict[tuple[str, str, str, str], Records] = {}
-    for suite, records in made.items():
-        for r in records:
-            if r.status.key != "finished":
-                told = (suite, r.method, r.status.key, NUMBER.sub("…", r.reason))
-                groups.setdefault(told, []).append(r)
-    rows = ((*told, str(len(mine)), tasks_of(mine)) for told, mine in sorted(groups.items()))
+    rows = []
+    for suite, records in sorted(made.items()):
+        lost = [r for r in records if r.status.key != "finished"]
+        groups = grouped(lost, lambda r: (r.method, r.status.key, NUMBER.sub("…", r.reason)))
+        rows += [(suite, *told, str(len(mine)), tasks_of(mine)) for told, mine in sorted(groups.items())]
     yield from grid(("suite", "method", "ended", "reason", "cells", "tasks"), rows)
 
 

@@ -27,11 +27,21 @@ from benchmarks.reproduce.biased_relu.records import (
     undercomplete,
     wrong,
 )
-from benchmarks.reproduce.pages import ENDED, SECONDS, Column, Page, Section, by_task, grid, option, share
+from benchmarks.reproduce.pages import (
+    ENDED,
+    SECONDS,
+    SEEDS,
+    Page,
+    Section,
+    by_task,
+    grid,
+    grouped,
+    headed,
+    option,
+    share,
+)
 from benchmarks.reproduce.source_items import Made, failures, verdicts, whole
 from paramid.words.neuron_distances import CLOSE
-
-SEEDS: Column = ("seeds", lambda mine: str(len(mine)))
 
 
 def measured(records: Records) -> Iterator[str]:
@@ -44,12 +54,6 @@ def measured(records: Records) -> Iterator[str]:
     yield from headed("Errors against the bias of one unit", against(of_one_bias(records), "biases"))
     yield from headed("Perturbed equal columns", smoothed_part(smoothed(records)))
     yield from headed("Claimed and wrong", wrong_part(records))
-
-
-def headed(title: str, text: Iterator[str]) -> Iterator[str]:
-    """A part with its title."""
-    yield from ("", f"### {title}", "")
-    yield from text
 
 
 def exact_part(records: Records) -> Iterator[str]:
@@ -98,9 +102,7 @@ def overcomplete_part(records: Records) -> Iterator[str]:
 def identified_by(records: Records) -> Iterator[str]:
     """How many networks the paper's method identifies at every N, with its moments and with ours."""
     for method in dict.fromkeys(r.method for r in printed(records)):
-        cells: dict[float, Records] = {}
-        for record in (r for r in records if r.method == method):
-            cells.setdefault(option(record.task, "N"), []).append(record)
+        cells = grouped((r for r in records if r.method == method), lambda r: option(r.task, "N"))
         told = (f"{share(shown)(mine)} at N = {n:.0e}" for n, mine in sorted(cells.items()))
         yield f"`{method}` identifies {', '.join(told)}."
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import NamedTuple
 
-from benchmarks.reproduce.pages import option, slope
+from benchmarks.reproduce.pages import grouped, option, slope
 from paramid.records.record import Record
 from paramid.words.naming import Name
 from paramid.words.neuron_distances import CLOSE
@@ -76,12 +76,8 @@ def without(name: str, which: str) -> str:
 
 def by_value(records: Records, name: str) -> Iterator[tuple[tuple[str, str], dict[float, Records]]]:
     """Records of every method and task but for one option, by the values of that option."""
-    groups: dict[tuple[str, str], dict[float, Records]] = {}
-    for record in records:
-        cells = groups.setdefault((without(record.task, name), record.method), {})
-        cells.setdefault(option(record.task, name), []).append(record)
-    for key, cells in groups.items():
-        yield key, dict(sorted(cells.items()))
+    for key, mine in grouped(records, lambda r: (without(r.task, name), r.method)).items():
+        yield key, dict(sorted(grouped(mine, lambda r: option(r.task, name)).items()))
 
 
 class Law(NamedTuple):

@@ -217,16 +217,14 @@ def ordered(made: Made, better: tuple[str, str], worse: tuple[str, str]) -> list
 def share_below(ratios: list[float], told_of: str) -> Judged:
     """Whether all ratios are below 1."""
     below = sum(r < 1 for r in ratios)
-    return below == len(
-        ratios
-    ) if ratios else None, f"E∞ at last is smaller {told_of} in {below} of {len(ratios)} pairs"
+    held = below == len(ratios) if ratios else None
+    return held, f"E∞ at last is smaller {told_of} in {below} of {len(ratios)} pairs"
 
 
 def linear_fits_better(made: Made) -> Judged:
     """Linear outputs before bent ones."""
-    return share_below(
-        [r for w in NETWORKS for r in ordered(made, (w, "identity"), (w, "tanh"))], "with linear outputs"
-    )
+    ratios = [r for w in NETWORKS for r in ordered(made, (w, "identity"), (w, "tanh"))]
+    return share_below(ratios, "with linear outputs")
 
 
 def most_outputs_fit_best(made: Made) -> Judged:
@@ -238,9 +236,8 @@ def most_outputs_fit_best(made: Made) -> Judged:
 
 def depth_fits_worse(made: Made) -> Judged:
     """[50, 25, 10] before [50, 35, 25, 10]."""
-    return share_below(
-        [r for o in OUTPUTS for r in ordered(made, ("50-25-10", o), ("50-35-25-10", o))], "for [50, 25, 10]"
-    )
+    ratios = [r for o in OUTPUTS for r in ordered(made, ("50-25-10", o), ("50-35-25-10", o))]
+    return share_below(ratios, "for [50, 25, 10]")
 
 
 def shifts_converge(made: Made) -> Judged:

@@ -10,10 +10,8 @@ def pyramids_are_no_limit(made: Made) -> Judged:
     """Whether widths have to fall."""
     wide = [r for r in made["depth"] if any(w in r.task for w in ("20-25-12-8", "16-20-24-12", "24-28-8", "100-30-10"))]
     right = sum(r.metrics.get("exact") == 1 for r in wide)
-    return (
-        right == 0 if wide else None,
-        f"{right} of {len(wide)} runs identify networks with a layer wider than what feeds it",
-    )
+    told = f"{right} of {len(wide)} runs identify networks with a layer wider than what feeds it"
+    return right == 0 if wide else None, told
 
 
 PIPELINE, SPANS, SGD = ("deep-4.4",), ("deep-4.2",), ("deep-sgd",)

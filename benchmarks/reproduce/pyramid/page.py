@@ -9,10 +9,12 @@ from benchmarks.reproduce.pages import (
     IDENTIFIED,
     QUERIES,
     SECONDS,
+    SEEDS,
     Page,
     Records,
     Section,
     by_task,
+    headed,
 )
 from benchmarks.reproduce.pyramid import fits, sgd, spans, tables, theorems
 from benchmarks.reproduce.pyramid.items import ITEMS
@@ -24,8 +26,7 @@ from paramid.pictures.curves import curves
 def pipeline(records: Records) -> Iterator[str]:
     """Tables 4.2 to 4.7, and Figures 4.5 to 4.7 from the same runs."""
     yield from tables.text(records)
-    yield from ("", "### Figures 4.5 to 4.7: scales and shifts", "")
-    yield from fits.text(records)
+    yield from headed("Figures 4.5 to 4.7: scales and shifts", fits.text(records))
 
 
 def over_time(records: Records) -> str:
@@ -37,8 +38,7 @@ def depth(records: Records) -> Iterator[str]:
     """Both routes on awkward networks."""
     yield "Medians over seeds; `inf`: most seeds claimed no network."
     yield ""
-    seeds = ("seeds", lambda mine: str(len(mine)))
-    yield from by_task(records, seeds, EXACT, IDENTIFIED, ERROR, QUERIES, SECONDS, ENDED)
+    yield from by_task(records, SEEDS, EXACT, IDENTIFIED, ERROR, QUERIES, SECONDS, ENDED)
 
 
 def findings(made: Made) -> Iterator[str]:

@@ -100,6 +100,6 @@ def word(value: float | None, form: str = ".2g") -> str:
 
 def beside(theirs: float | None, ours: float | None, form: str = ".2g", unit: str = "") -> str:
     """The source's number and ours."""
-    return (
-        "-" if theirs is None else f"{word(theirs, form)}{unit} → {word(ours, form)}{unit if ours is not None else ''}"
-    )
+    if theirs is None:
+        return "-"
+    return f"{word(theirs, form)}{unit} → {word(ours, form)}{unit if ours is not None else ''}"

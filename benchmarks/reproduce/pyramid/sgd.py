@@ -5,7 +5,7 @@ from itertools import pairwise
 from statistics import mean
 
 from benchmarks.reproduce.lines import chart
-from benchmarks.reproduce.pages import SECONDS, Records, grid
+from benchmarks.reproduce.pages import SECONDS, Records, by_setting, grid
 from benchmarks.reproduce.pyramid import records as deep
 from benchmarks.reproduce.pyramid.records import word
 from benchmarks.reproduce.source_items import Judged, Made, spread
@@ -68,11 +68,8 @@ def text(records: Records) -> Iterator[str]:
     """Figure 1.5 at full size, its grid scaled down, and both readings of the law of shifts."""
     yield from SETTING.splitlines()
     yield ""
-    groups: dict[tuple[str, str], Records] = {}
-    for r in records:
-        groups.setdefault((r.task, r.method), []).append(r)
     head = ("teacher", "shifts", "N", "rate", "seeds", "E∞: least, mean, largest", "weight error", "seconds")
-    yield from grid(head, (row(mine) for mine in groups.values()))
+    yield from grid(head, map(row, by_setting(records).values()))
 
 
 def row(mine: Records) -> tuple[str, ...]:

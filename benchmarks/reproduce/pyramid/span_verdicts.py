@@ -44,10 +44,8 @@ def few_neurons_are_found(made: Made) -> Judged:
     """Whether everything is found up to half of D m_L, and nothing else, at small radii."""
     mine = [r for r in swept(made[SUITE]) if radius(r) <= SMALL and ratio(r) <= 0.5]
     good = [r for r in mine if found([r]) == 1 and strays([r]) == 0]
-    return (
-        len(good) == len(mine) if mine else None,
-        f"{len(good)} of {len(mine)} cells up to m = D m_L / 2 and R = {SMALL:g} have all found and no stray",
-    )
+    told = f"{len(good)} of {len(mine)} cells up to m = D m_L / 2 and R = {SMALL:g} have all found and no stray"
+    return len(good) == len(mine) if mine else None, told
 
 
 def concentration_is_needed(made: Made) -> Judged:
@@ -59,11 +57,8 @@ def concentration_is_needed(made: Made) -> Judged:
         for m, a in line
         if m <= 135 and (layers, c, 0.01) in near
     ]
-    least = min(a / b for a, b in pairs)
-    return (
-        least > 2,
-        f"Δ at R = 10 is {spread(a / b for a, b in pairs)} times that at R = 0.01, up to m = 0.9 D m_L",
-    )
+    ratios = [a / b for a, b in pairs]
+    return min(ratios) > 2, f"Δ at R = 10 is {spread(ratios)} times that at R = 0.01, up to m = 0.9 D m_L"
 
 
 def small_radii_agree(made: Made) -> Judged:
@@ -112,11 +107,8 @@ def strays_come_late(made: Made) -> Judged:
     before, after = (
         [s for r in mine if (ratio(r) < 1) == side and (s := strays([r])) is not None] for side in (True, False)
     )
-    held = max(before) < 0.05 < max(after)
-    return (
-        held,
-        f"for R ≤ {SMALL:g} at most {max(before):.2g} of the directions below D m_L, up to {max(after):.2g} past it",
-    )
+    told = f"at most {max(before):.2g} of the directions below D m_L, up to {max(after):.2g} past it"
+    return max(before) < 0.05 < max(after), f"for R ≤ {SMALL:g} {told}"
 
 
 def depth_is_slightly_worse(made: Made) -> Judged:
@@ -126,9 +118,8 @@ def depth_is_slightly_worse(made: Made) -> Judged:
     }
     places = {layers: at for layers, at in told.items() if at is not None}
     falls = all(b <= a * 1.02 for a, b in pairwise(places.values()))
-    return falls if len(places) > 1 else None, "Δ / √m passes " + f"{BROKEN:g} at " + ", ".join(
-        f"m = {at:.0f} for L = {n}" for n, at in places.items()
-    )
+    numbers = ", ".join(f"m = {at:.0f} for L = {n}" for n, at in places.items())
+    return falls if len(places) > 1 else None, f"Δ / √m passes {BROKEN:g} at {numbers}"
 
 
 def shape_hardly_matters(made: Made) -> Judged:
@@ -142,10 +133,8 @@ def shape_hardly_matters(made: Made) -> Judged:
     if len({c for _, c in places}) < 2:
         return None, "one shape alone"
     moved = max(places.values()) / min(places.values())
-    return (
-        moved <= 1 + TOLERANCE,
-        f"over c = 0.25 to 1 and L = 3, 4 the place moves from m = {spread(places.values(), '.0f')}",
-    )
+    told = f"over c = 0.25 to 1 and L = 3, 4 the place moves from m = {spread(places.values(), '.0f')}"
+    return moved <= 1 + TOLERANCE, told
 
 
 def tips_at_the_product(made: Made) -> Judged:
@@ -153,9 +142,8 @@ def tips_at_the_product(made: Made) -> Judged:
     told = {name: tipping(curve(mine)) for name, mine in families(made[SUITE]).items() if "m_1-" not in name}
     tasks = {name: task_of(mine[0]) for name, mine in families(made[SUITE]).items()}
     shares = [at / (tasks[n].D * tasks[n].shape[-1]) for n, at in told.items() if at]
-    return all(
-        abs(s - 1) <= TOLERANCE for s in shares
-    ) if shares else None, f"Δ / √m passes {BROKEN:g} at {spread(shares)} D m_L"
+    held = all(abs(s - 1) <= TOLERANCE for s in shares) if shares else None
+    return held, f"Δ / √m passes {BROKEN:g} at {spread(shares)} D m_L"
 
 
 def tips_at_the_product_always(made: Made) -> Judged:
@@ -172,10 +160,8 @@ def law_holds(made: Made) -> Judged:
     """Whether T is the place everywhere."""
     told = [(tipping(curve(mine)), threshold(task_of(mine[0]))) for mine in families(made[SUITE]).values()]
     shares = [at / t for at, t in told if at]
-    return (
-        all(abs(s - 1) <= TOLERANCE for s in shares) if shares else None,
-        f"in {len(shares)} families the place is {spread(shares)} T, in the mean {mean(shares):.2f} T",
-    )
+    held = all(abs(s - 1) <= TOLERANCE for s in shares) if shares else None
+    return held, f"in {len(shares)} families the place is {spread(shares)} T, in the mean {mean(shares):.2f} T"
 
 
 def more_outputs_help(made: Made) -> Judged:

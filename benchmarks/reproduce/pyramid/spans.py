@@ -16,7 +16,7 @@ from functools import cache
 from itertools import pairwise
 
 from benchmarks.reproduce.lines import chart
-from benchmarks.reproduce.pages import Records, grid
+from benchmarks.reproduce.pages import Records, grid, grouped, headed
 from benchmarks.reproduce.pyramid import records as deep
 from benchmarks.reproduce.pyramid.records import average, value, word
 from paramid.records.record import Record
@@ -101,24 +101,20 @@ def growing(records: Records) -> Records:
 
 def text(records: Records) -> Iterator[str]:
     """Figures 4.2 to 4.4 and the law."""
-    parts: tuple[tuple[str, Callable[[Records], Iterator[str]]], ...] = (
-        ("Figure 4.2: the span", spans),
-        ("Figure 4.3: the rank-ones", rank_ones),
-        ("Figure 4.4: the transition", transition),
-        ("What the transition is", law),
-    )
     yield from REDUCED.splitlines()
-    for title, part in parts:
-        yield from ("", f"### {title}", "")
-        yield from part(records)
+    yield from headed("Figure 4.2: the span", spans(records))
+    yield from headed("Figure 4.3: the rank-ones", rank_ones(records))
+    yield from headed("Figure 4.4: the transition", transition(records))
+    yield from headed("What the transition is", law(records))
 
 
 def lines_of(records: Records) -> Mapping[tuple[int, float, float], Records]:
     """The runs of Figures 4.2 and 4.3 by L, c and R."""
-    made: dict[tuple[int, float, float], Records] = {}
-    for r in sorted(swept(records), key=lambda r: (task_of(r).layers or 0, task_of(r).contraction, radius(r))):
-        made.setdefault((task_of(r).layers or 0, task_of(r).contraction, radius(r)), []).append(r)
-    return made
+
+    def line(record: Record) -> tuple[int, float, float]:
+        return task_of(record).layers or 0, task_of(record).contraction, radius(record)
+
+    return grouped(sorted(swept(records), key=line), line)
 
 
 def table(records: Records, cell: Callable[[Records], str]) -> Iterator[str]:
@@ -174,10 +170,7 @@ def transition(records: Records) -> Iterator[str]:
 
 def by_task(records: Records) -> list[Records]:
     """Records of one task each."""
-    made: dict[str, Records] = {}
-    for r in records:
-        made.setdefault(r.task, []).append(r)
-    return list(made.values())
+    return list(grouped(records, lambda r: r.task).values())
 
 
 def law(records: Records) -> Iterator[str]:
@@ -201,16 +194,16 @@ def seeds(mine: Records) -> int:
 
 def families(records: Records) -> Mapping[str, Records]:
     """Runs that differ in the first hidden layers alone."""
-    made: dict[str, Records] = {}
-    for r in [*growing(records), *squeezed(records)]:
-        task = task_of(r)
-        above = (
-            "-".join(map(str, task.shape[1:]))
-            if "widths=" in r.task
-            else f"m_L = {task.last}, c = {task.contraction:g}"
-        )
-        made.setdefault(f"D = {task.D}, {'m_1-' if 'widths=' in r.task else ''}{above}, {task.output}", []).append(r)
-    return made
+    return grouped([*growing(records), *squeezed(records)], family)
+
+
+def family(record: Record) -> str:
+    """All that is told of its network but the first hidden layers."""
+    task = task_of(record)
+    above = f"m_L = {task.last}, c = {task.contraction:g}"
+    if "widths=" in record.task:
+        above = f"m_1-{'-'.join(map(str, task.shape[1:]))}"
+    return f"D = {task.D}, {above}, {task.output}"
 
 
 def curve(mine: Records) -> Points:
@@ -238,9 +231,7 @@ def tipping(points: Points) -> float | None:
 
 def over_shares(records: Records) -> str:
     """Δ / √m over m / (D m_L), a line for every D and m_L."""
-    series = {}
-    for r in squeezed(records):
-        series.setdefault(f"D = {task_of(r).D}, m_L = {task_of(r).last}", []).append(r)
+    series = grouped(squeezed(records), lambda r: f"D = {task_of(r).D}, m_L = {task_of(r).last}")
     drawn = {
         n: [(s, error([r for r in mine if ratio(r) == s]) or 0.0) for s in sorted({ratio(r) for r in mine})]
         for n, mine in series.items()

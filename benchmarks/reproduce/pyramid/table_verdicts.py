@@ -57,10 +57,8 @@ def differences_hardly_matter(made: Made) -> Judged:
             ratios.append(known(pair)[0] / known(pair)[1])
     if not ratios:
         return None, "no pair of runs"
-    return (
-        max(ratios) <= ALIKE,
-        f"on the same networks Δ from differences is {spread(ratios)} times that from exact Hessians",
-    )
+    told = f"on the same networks Δ from differences is {spread(ratios)} times that from exact Hessians"
+    return max(ratios) <= ALIKE, told
 
 
 def paired(records: Records, widths: str, output: str, derivatives: bool) -> Records:
@@ -182,10 +180,8 @@ def three_layers_are_no_limit(made: Made) -> Judged:
     """Whether L ≤ 3 stands."""
     deeper = [r for r in made[SUITE] if r.task.count("-") >= 3 and r.method in ("peel", "entangled-gauge")]
     right = sum(map(exact, deeper))
-    told = (
-        f"without an oracle `peel` and `entangled-gauge` find {right} of {len(deeper)} of four and five layers exactly"
-    )
-    return right == 0 if deeper else None, told
+    told = f"`peel` and `entangled-gauge` find {right} of {len(deeper)} of four and five layers exactly"
+    return right == 0 if deeper else None, f"without an oracle {told}"
 
 
 def seconds_agree(made: Made) -> Judged:

@@ -1,9 +1,9 @@
 """Tables 4.2 to 4.7 of the thesis beside our runs of the same pipeline, and the verdicts that follow."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import product
 
-from benchmarks.reproduce.pages import ENDED, ERROR, EXACT, QUERIES, SECONDS, Records, by_task, grid
+from benchmarks.reproduce.pages import ENDED, ERROR, EXACT, QUERIES, SECONDS, SEEDS, Records, by_task, grid, headed
 from benchmarks.reproduce.pyramid import records as deep
 from benchmarks.reproduce.pyramid.printed import ASSIGNED, ERRORS, MATRICES, TIMES, Kind
 from benchmarks.reproduce.pyramid.records import NETWORKS, OUTPUTS, PRINTED, average, beside, value, word
@@ -33,17 +33,12 @@ def runs(records: Records, kind: Kind) -> Records:
 
 def text(records: Records) -> Iterator[str]:
     """Tables 4.2 to 4.7."""
-    parts: tuple[tuple[str, Callable[[Records], Iterator[str]]], ...] = (
-        ("Tables 4.2 and 4.3: spans and their rank-ones", spans),
-        ("Tables 4.4 and 4.5: which layer", layers),
-        ("Tables 4.6 and 4.7: the matrices that come of it", matrices),
-        ("N(0, 0.05): a deviation or a variance", readings),
-        ("The whole pipeline, and our routes", ends),
-    )
     yield from CHANGES.splitlines()
-    for title, part in parts:
-        yield from ("", f"### {title}", "")
-        yield from part(records)
+    yield from headed("Tables 4.2 and 4.3: spans and their rank-ones", spans(records))
+    yield from headed("Tables 4.4 and 4.5: which layer", layers(records))
+    yield from headed("Tables 4.6 and 4.7: the matrices that come of it", matrices(records))
+    yield from headed("N(0, 0.05): a deviation or a variance", readings(records))
+    yield from headed("The whole pipeline, and our routes", ends(records))
 
 
 def spans(records: Records) -> Iterator[str]:
@@ -154,14 +149,13 @@ def ends(records: Records) -> Iterator[str]:
     yield "printed rate is not stable there. `layers right` is of the last claim. `peel` and `entangled-gauge` are"
     yield "ours."
     yield ""
-    seeds = ("seeds", lambda mine: str(len(mine)))
     right = ("layers right", lambda mine: word(average(value(last(r), "layers_right") for r in mine)))
     output = (
         "max ‖f - f̃‖ / max ‖f‖",
         lambda mine: word(average(value(last(r), "uniform_distance") for r in mine), ".1e"),
     )
     whole = [r for r in records if "until" not in deep.options(r.method)]
-    yield from by_task(whole, seeds, right, EXACT, output, ERROR, QUERIES, SECONDS, ENDED)
+    yield from by_task(whole, SEEDS, right, EXACT, output, ERROR, QUERIES, SECONDS, ENDED)
 
 
 def last(record: Record) -> deep.Stage | None:

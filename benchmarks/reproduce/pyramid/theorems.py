@@ -229,9 +229,8 @@ def hessians(_: Made) -> Judged:
     """Proposition 4.1."""
     gaps = hessian_gaps()
     order = math.log(gaps[0] / gaps[-1]) / math.log(STEPS[0] / STEPS[-1])
-    return abs(
-        order - 2
-    ) < 0.3, f"(4.26) and central differences of step ε = {STEPS[-1]:g} differ by {gaps[-1]:.1e}, like ε^{order:.2f}"
+    told = f"(4.26) and central differences of step ε = {STEPS[-1]:g} differ by {gaps[-1]:.1e}, like ε^{order:.2f}"
+    return abs(order - 2) < 0.3, told
 
 
 def bounds(_: Made) -> Judged:
@@ -247,14 +246,11 @@ def bounds(_: Made) -> Judged:
 def spans(_: Made) -> Judged:
     """Theorem 4.1."""
     rows = theorem_of_spans()
-    bound = all(row[3] <= row[2] for row in rows)
+    held = all(row[3] <= row[2] for row in rows)
     least = min(row[2] for row in rows)
     told = "so that it says nothing" if least > 1 else "and says something where it is below 1"
     seen = spread((row[3] for row in rows), ".1e")
-    return (
-        bound,
-        f"with constants 1 the bound is at least {least:.1e}, {told}; sines of angles measured are {seen}",
-    )
+    return held, f"with constants 1 the bound is at least {least:.1e}, {told}; sines of angles measured are {seen}"
 
 
 def alpha_falls(_: Made) -> Judged:
@@ -273,8 +269,8 @@ def one_point(_: Made) -> Judged:
     wanted, found, shallow = rank_at_one_point()
     return (
         found >= wanted,
-        f"D = 20, [12, 6, 20], linear: rank {found} of {wanted}, since every output is a fixed mixture of the 6 units "
-        f"below; with one hidden layer, [12, 20], it is {shallow} of 12",
+        f"D = 20, [12, 6, 20], linear: rank {found} of {wanted}, since every output is a fixed mixture "
+        f"of the 6 units below; with one hidden layer, [12, 20], it is {shallow} of 12",
     )
 
 

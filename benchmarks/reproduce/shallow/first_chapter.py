@@ -1,19 +1,24 @@
 """Chapter 1 of the thesis in numbers: SGD next to its teacher, one neuron, few, passive samples, and many neurons."""
 
 import math
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import torch
 
 from benchmarks.reproduce.pages import grid, slope
 from benchmarks.reproduce.shallow.hessian_information import hermite
-from benchmarks.reproduce.shallow.items import HERE, Check, verdict
-from benchmarks.reproduce.shallow.rank_one_bases import off
-from benchmarks.reproduce.shallow.teachers import Sizes, asked, drawn
+from benchmarks.reproduce.shallow.items import Check, verdict
+from benchmarks.reproduce.shallow.sizes import Sizes
+from benchmarks.reproduce.shallow.teachers import asked, drawn, off
+from benchmarks.reproduce.source_items import Item
 from paramid import GiveUp, Network, Run
 from paramid.methods.refinement import joint_refinement
 from paramid.methods.refinement.backprop import loss_gradient
 from paramid.tasks.shallow import Shallow
 from paramid.words.activations import activation
+
+STEPS = (1e-1, 1e-2, 1e-3, 1e-4)  # of forward differences
 
 
 def students(sizes: Sizes) -> Check:
@@ -25,28 +30,23 @@ def students(sizes: Sizes) -> Check:
         kept.append(ends[1] < 1e-2)
         rows.append((f"{d}", f"{m}", *(f"{e:.1e}" for e in ends)))
     out = [f"D = {d}, m = {m}" for (d, m), gone in zip(sizes.students, left, strict=True) if gone]
-    why = (
-        f"At {'; '.join(out)} the printed rate leaves even the teacher: no longer run at it can end there."
-        if out
-        else "The printed rate stays at the teacher everywhere."
-    )
-    why += (
-        f" 0.5 / m stays in {sum(kept)} of {len(kept)}; whether it also arrives from random starts is another question."
+    why = "The printed rate stays at the teacher everywhere."
+    if out:
+        why = f"At {'; '.join(out)} the printed rate leaves even the teacher: no longer run at it can end there."
+    ours = (
+        f"0.5 / m stays in {sum(kept)} of {len(kept)}; whether it also arrives from random starts is another question."
     )
     return Check(
         "SGD from next to the teacher (Figure 1.3)",
         (
-            f"J on fresh batches after {sizes.student_steps} steps from parameters off by 0.001, batches of 64, "
-            "shifts of variance 0.05.",
+            f"J on fresh batches after {sizes.student_steps} steps from parameters off by 0.001, "
+            "batches of 64, shifts of variance 0.05.",
             "",
             *grid(("D", "m", "rate 0.005", "rate 0.5 / m"), rows),
         ),
         (
             verdict(
-                "§1.3.1: the drop in Figure 1.3 may lie in the learning rate",
-                HERE,
-                bool(out) and all(kept),
-                why,
+                "§1.3.1: the drop in Figure 1.3 may lie in the learning rate", bool(out) and all(kept), f"{why} {ours}"
             ),
         ),
     )
@@ -68,65 +68,84 @@ def loss_after(d: int, m: int, rate: float, steps: int) -> float:
     return float(loss)
 
 
+class Measured(NamedTuple):
+    """What chapter 1 and §2.7 say of single networks, in numbers."""
+
+    gaps: list[float]  # errors of one neuron by the step of differences
+    rank: float  # σ₆/σ₅ of gradients of five neurons
+    outside: float  # of their weights, off the leading five directions
+    misses: list[float]  # errors of (1.17) by the number of samples
+    condition: float  # of the Jacobian of a network past D(D-1)/2
+    end: float  # error of its refinement
+
+
+def measured(sizes: Sizes) -> Measured:
+    """The numbers of `first_chapter`."""
+    gaps, misses = [one_neuron(h) for h in STEPS], [passive(n) for n in sizes.samples]
+    (rank, outside), (condition, end) = active_subspace(20, 5), past_the_span(*sizes.past)
+    return Measured(gaps, rank, outside, misses, condition, end)
+
+
 def first_chapter(sizes: Sizes) -> Check:
     """Example 1.1, (1.17), and networks past D(D-1)/2."""
-    steps = (1e-1, 1e-2, 1e-3, 1e-4)
-    gaps = [one_neuron(h) for h in steps]
-    misses = [passive(n) for n in sizes.samples]
-    forward, shrinks = slope(steps, gaps), slope(sizes.samples, misses)
-    d, m = sizes.past
-    condition, end = past_the_span(d, m)
-    limit = d * (d - 1) // 2
-    rank, outside = active_subspace(20, 5)
+    found = measured(sizes)
     return Check(
         "One neuron, passive Hessians, and what D(D-1)/2 limits (chapter 1, §2.7)",
-        (
-            "- One neuron, forward differences along the axes: direction errors "
-            f"{', '.join(f'{e:.1e}' for e in gaps)} at steps "
-            f"{', '.join(f'{h:g}' for h in steps)}.",
-            f"- Gradients of 5 neurons, D = 20: σ₆/σ₅ = {rank:.0e}, weights {outside:.0e} outside the leading five.",
-            f"- (1.17) for E[∇²f], D = 6, m = 4: errors {', '.join(f'{e:.1e}' for e in misses)} from "
-            f"{', '.join(f'{n:,}' for n in sizes.samples)} samples.",
-            f"- D = {d}, m = {m}, past D(D-1)/2 = {limit}: the Jacobian of the values has condition "
-            f"{condition:.0f}, and a",
-            f"  refinement of all parameters from 5 % off ends {end:.1e} off.",
-        ),
-        (
-            verdict(
-                "Example 1.1: one neuron from a gradient",
-                HERE,
-                abs(forward - 1) < 0.2,
-                f"error ~ step^{forward:.2f}.",
-            ),
-            verdict(
-                "Remark 1.5: gradients show the active subspace for m < D",
-                HERE,
-                rank < 1e-4 and outside < 1e-4,
-                f"weights lie in it but for {outside:.0e}.",
-            ),
-            verdict(
-                "(1.17): passive sampling of E[∇ⁿf]",
-                HERE,
-                abs(shrinks + 0.5) < 0.25,
-                f"error ~ N^{shrinks:.2f}.",
-            ),
-            verdict(
-                "§2.7, §3.1: D(D-1)/2 is the information-theoretic limit",
-                HERE,
-                not (condition < 1e6 and end < 1e-9),
-                f"It limits spans of Hessians. {m} neurons on {d} inputs, past {limit}, are locally identifiable "
-                "and refined "
-                f"to {end:.0e}; the section on the limit identifies such networks from nothing. And dim Sym(R^D×D), "
-                "printed "
-                "as D(D-1)/2 in §2.7, is D(D+1)/2, as §2.1.1 has it.",
-            ),
-            verdict(
-                "Example 3.1: τ_∞ ≈ 0.6 for tanh, 1.5 for the logistic function",
-                HERE,
-                activation("logistic").monotone >= 1.5,
-                f"g'' is monotone up to {activation('tanh').monotone:.4f} and {activation('logistic').monotone:.4f}.",
-            ),
-        ),
+        tuple(lines(found, sizes)),
+        tuple(items(found, sizes)),
+    )
+
+
+def lines(found: Measured, sizes: Sizes) -> Iterator[str]:
+    """The numbers."""
+    (d, m), gaps, misses = sizes.past, written(found.gaps), written(found.misses)
+    steps, samples = ", ".join(f"{h:g}" for h in STEPS), ", ".join(f"{n:,}" for n in sizes.samples)
+    yield f"- One neuron, forward differences along the axes: direction errors {gaps} at steps {steps}."
+    yield (
+        f"- Gradients of 5 neurons, D = 20: σ₆/σ₅ = {found.rank:.0e}, "
+        f"weights {found.outside:.0e} outside the leading five."
+    )
+    yield f"- (1.17) for E[∇²f], D = 6, m = 4: errors {misses} from {samples} samples."
+    yield (
+        f"- D = {d}, m = {m}, past D(D-1)/2 = {limit(d)}: "
+        f"the Jacobian of the values has condition {found.condition:.0f}, and a"
+    )
+    yield f"  refinement of all parameters from 5 % off ends {found.end:.1e} off."
+
+
+def written(errors: list[float]) -> str:
+    """Errors one after the other."""
+    return ", ".join(f"{e:.1e}" for e in errors)
+
+
+def limit(d: int) -> int:
+    """D(D-1)/2."""
+    return d * (d - 1) // 2
+
+
+def items(found: Measured, sizes: Sizes) -> Iterator[Item]:
+    """What they say."""
+    forward, shrinks = slope(STEPS, found.gaps), slope(sizes.samples, found.misses)
+    yield verdict("Example 1.1: one neuron from a gradient", abs(forward - 1) < 0.2, f"error ~ step^{forward:.2f}.")
+    yield verdict(
+        "Remark 1.5: gradients show the active subspace for m < D",
+        found.rank < 1e-4 and found.outside < 1e-4,
+        f"weights lie in it but for {found.outside:.0e}.",
+    )
+    yield verdict("(1.17): passive sampling of E[∇ⁿf]", abs(shrinks + 0.5) < 0.25, f"error ~ N^{shrinks:.2f}.")
+    d, m = sizes.past
+    yield verdict(
+        "§2.7, §3.1: D(D-1)/2 is the information-theoretic limit",
+        not (found.condition < 1e6 and found.end < 1e-9),
+        f"It limits spans of Hessians. {m} neurons on {d} inputs, past {limit(d)}, are locally identifiable and "
+        f"refined to {found.end:.0e}; the section on the limit identifies such networks from nothing. "
+        "And dim Sym(R^D×D), printed as D(D-1)/2 in §2.7, is D(D+1)/2, as §2.1.1 has it.",
+    )
+    tanh, logistic = activation("tanh").monotone, activation("logistic").monotone
+    yield verdict(
+        "Example 3.1: τ_∞ ≈ 0.6 for tanh, 1.5 for the logistic function",
+        logistic >= 1.5,
+        f"g'' is monotone up to {tanh:.4f} and {logistic:.4f}.",
     )
 
 

@@ -9,18 +9,19 @@ that the thesis leaves open are taken as 1, and said so.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from statistics import median
+from typing import NamedTuple
 
 import torch
 from numpy.polynomial.hermite_e import hermegauss
 from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.shallow.items import HERE, Check, verdict
-from benchmarks.reproduce.shallow.rank_one_bases import neurons, off
-from benchmarks.reproduce.shallow.teachers import Sizes, derived, drawn, ends_of, sampled
+from benchmarks.reproduce.shallow.items import FLAT, Check, verdict
+from benchmarks.reproduce.shallow.sizes import Sizes
+from benchmarks.reproduce.shallow.teachers import derived, drawn, ends_of, neurons, off, sampled
 from benchmarks.reproduce.source_items import Item
 from paramid import Activation, Network, Run
 from paramid.judging.spans_and_directions import score_subspace, span_of_squares
@@ -28,7 +29,7 @@ from paramid.methods.spans.subspace import leading_span
 from paramid.words.activations import activation
 
 NODES, ORDERS = 150, 30  # of the quadrature, and of the series (2)
-FLAT = 0.35  # exponent of D below which what is measured does not depend on it
+BETAS = (1.0, 1.5, 2.0)
 
 
 def hermite(g: Activation, order: int, shifts: Tensor) -> tuple[Tensor, Tensor]:
@@ -77,75 +78,89 @@ def learnable(d: int, m: int, seed: int) -> Learnable:
     return Learnable(a, g2 * e2, float(torch.linalg.eigvalsh(second_moment(w, tau, g, 1))[0]) / 2)
 
 
-def accuracy(d: int, m: int, a: float) -> float:
-    """The ε of (3.13) with C = 1."""
-    return math.sqrt(d) * min(1, math.sqrt(a)) / (m**4.5 * math.log(m) ** 1.5)
+@dataclass(frozen=True)
+class Regime:
+    """Teachers of one D and β."""
+
+    beta: float
+    d: int
+    draws: tuple[Learnable, ...]
+
+    @property
+    def m(self) -> int:
+        """Their neurons."""
+        return neurons(self.d, self.beta)
+
+    @property
+    def alpha(self) -> float:
+        """The median of (1)."""
+        return median(n.alpha for n in self.draws)
+
+    @property
+    def share(self) -> float:
+        """The m ln² m / D² of Theorem 3.2."""
+        return self.m * math.log(self.m) ** 2 / self.d**2
+
+    @property
+    def accuracy(self) -> float:
+        """The ε of (3.13) with C = 1."""
+        return math.sqrt(self.d) * min(1, math.sqrt(self.alpha)) / (self.m**4.5 * math.log(self.m) ** 1.5)
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """In the table."""
+        bound, least = median(n.bound for n in self.draws), median(n.least for n in self.draws)
+        return (
+            *(f"{self.beta:g}", f"{self.d}", f"{self.m}", f"{self.alpha:.2e}", f"{bound:.2e}"),
+            *(f"{least:.3f}", f"{self.share:.2g}", f"{self.accuracy:.1e}"),
+        )
 
 
 def learnability(sizes: Sizes) -> Check:
     """(SNM3), Theorem 3.5, Lemma 3.9, and the regime of Theorem 3.2."""
-    dimensions = sizes.dimensions[::2]
-    seen = {
-        (beta, d): [learnable(d, neurons(d, beta), seed) for seed in range(sizes.draws)]
-        for beta in (1.0, 1.5, 2.0)
-        for d in dimensions
-    }
-    middle = {place: median(n.alpha for n in draws) for place, draws in seen.items()}
-    regime = {(b, d): (m := neurons(d, b)) * math.log(m) ** 2 / d**2 for b, d in seen}
-    rows = (
-        (
-            *(f"{b:g}", f"{d}", f"{neurons(d, b)}", f"{middle[b, d]:.2e}", f"{median(n.bound for n in draws):.2e}"),
-            *(f"{median(n.least for n in draws):.3f}", f"{regime[b, d]:.2g}"),
-            f"{accuracy(d, neurons(d, b), middle[b, d]):.1e}",
-        )
-        for (b, d), draws in seen.items()
-    )
+    seen = [
+        Regime(beta, d, tuple(learnable(d, neurons(d, beta), seed) for seed in range(sizes.draws)))
+        for beta in BETAS
+        for d in sizes.dimensions[::2]
+    ]
     head = ("β", "D", "m", "α", "λ_min(G₂) λ_m(E₂)", "λ_min(E)", "m ln² m / D²", "ε of (3.13)")
     lines = (
-        f"Medians of {sizes.draws} draws. α by (1) and (2) of `hessian_information`, E = ½ E[∇_τ f ∇_τ fᵀ]. The last "
-        "two columns",
+        f"Medians of {sizes.draws} draws. α by (1) and (2) of `hessian_information`, E = ½ E[∇_τ f ∇_τ fᵀ]. "
+        "The last two columns",
         "with C = 1.",
         "",
-        *grid(head, rows),
+        *grid(head, (regime.row for regime in seen)),
     )
-    grows = {b: slope(dimensions, (middle[b, d] for d in dimensions)) for b in (1.0, 1.5, 2.0)}
-    draws = [n for every in seen.values() for n in every]
+    return Check("How much Hessians tell: α (Theorem 3.5)", lines, tuple(of_alpha(seen)))
+
+
+def of_alpha(seen: Sequence[Regime]) -> Iterator[Item]:
+    """What is said of α and of λ_min(E)."""
+    by_beta = {b: [r for r in seen if r.beta == b] for b in BETAS}
+    grows = {b: slope((r.d for r in mine), (r.alpha for r in mine)) for b, mine in by_beta.items()}
+    yield verdict(
+        "(SNM3), (3.5), Remark 3.1: α does not fall with D",
+        min(grows[1.0], grows[1.5]) > -FLAT,
+        f"Over D, α goes like D^{grows[1.0]:.2f} at β = 1 and D^{grows[1.5]:.2f} at β = 1.5; "
+        f"at β = 2, outside of m = o(D²), like D^{grows[2.0]:.2f}.",
+    )
+    draws = [n for r in seen for n in r.draws]
+    above = sum(n.alpha >= n.bound for n in draws)
+    yield verdict("Theorem 3.5: α ≥ λ_m(E₂) / c₃", above == len(draws), f"in {above} of {len(draws)} networks.")
     omega, beyond = tail(activation("tanh"))
-    smallest = min(accuracy(d, neurons(d, b), a) for (b, d), a in middle.items())
-    return Check(
-        "How much Hessians tell: α (Theorem 3.5)",
-        lines,
-        (
-            verdict(
-                "(SNM3), (3.5), Remark 3.1: α does not fall with D",
-                HERE,
-                min(grows[1.0], grows[1.5]) > -FLAT,
-                f"Over D, α goes like D^{grows[1.0]:.2f} at β = 1 and D^{grows[1.5]:.2f} at β = 1.5; at β = 2, "
-                "outside of "
-                f"m = o(D²), like D^{grows[2.0]:.2f}.",
-            ),
-            verdict(
-                "Theorem 3.5: α ≥ λ_m(E₂) / c₃",
-                HERE,
-                all(n.alpha >= n.bound for n in draws),
-                f"in {sum(n.alpha >= n.bound for n in draws)} of {len(draws)} networks.",
-            ),
-            verdict(
-                "Lemma 3.9: λ_m(E) ≥ ω - C (m-1) (ln m / D)²",
-                HERE,
-                None,
-                f"ω = {omega:.4f} and C ≥ {beyond:.4f} c₂²: nothing is said where (m-1) (ln m / D)² is above "
-                f"{omega / beyond:.2g} / c₂². Measured, λ_min(E) is {min(n.least for n in draws):.3f} and more.",
-            ),
-            verdict(
-                "Theorem 3.2: C m ln² m ≤ D² and (3.13)",
-                HERE,
-                None,
-                f"The experiments of §3.6 have m ln² m / D² up to {max(regime.values()):.2g}, and (3.13) with C = 1 "
-                "asks for "
-                f"derivatives to {smallest:.0e}, which float64 has not: they are not in what is proved, and work.",
-            ),
-        ),
+    yield verdict(
+        "Lemma 3.9: λ_m(E) ≥ ω - C (m-1) (ln m / D)²",
+        None,
+        f"ω = {omega:.4f} and C ≥ {beyond:.4f} c₂²: "
+        f"nothing is said where (m-1) (ln m / D)² is above {omega / beyond:.2g} / c₂². "
+        f"Measured, λ_min(E) is {min(n.least for n in draws):.3f} and more.",
+    )
+    yield verdict(
+        "Theorem 3.2: C m ln² m ≤ D² and (3.13)",
+        None,
+        f"The experiments of §3.6 have m ln² m / D² up to {max(r.share for r in seen):.2g}, and (3.13) with C = 1 "
+        f"asks for derivatives to {min(r.accuracy for r in seen):.0e}, which float64 has not: "
+        "they are not in what is proved, and work.",
     )
 
 
@@ -156,59 +171,78 @@ def tail(g: Activation) -> tuple[float, float]:
     return float(upper.square().sum(0).min()) / 2, float((upper[:, :, None] * upper[:, None, :]).abs().sum(0).max()) / 2
 
 
+class Differenced(NamedTuple):
+    """A span and its directions from differences of step h."""
+
+    h: float
+    epsilon: float  # of the Hessians
+    delta: float  # of their span
+    wedin: float  # its bound of Proposition 1.1
+    error: float  # the largest of a maximum
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """In the table."""
+        return (f"{self.h:g}", *(f"{v:.1e}" for v in (*self[1:], math.sqrt(self.delta))))
+
+
+def differenced(network: Network, h: float) -> Differenced:
+    """From N_h = ⌈m ln D⌉ Hessians."""
+    m, d, w = network.widths[0], network.inputs, network.weights[0]
+    exact, rough = sampled(network, math.ceil(m * math.log(d)), Run.seeded(0), h)
+    span, gap = leading_span(rough, m, d), (exact - rough).norm()
+    return Differenced(
+        h,
+        epsilon=float(gap) / math.sqrt(len(exact) * m),
+        delta=score_subspace(span_of_squares(w), span.basis)["subspace_error"],
+        wedin=float(gap / torch.linalg.svdvals(rough)[m - 1]),
+        error=float(off(ends_of(span, w), w).max()),
+    )
+
+
+def crowded(d: int) -> Network:
+    """The teacher of β = 2."""
+    return drawn(d, neurons(d, 2.0))
+
+
 def spans(sizes: Sizes) -> Check:
     """Lemma 3.1, Proposition 1.1, Theorem 3.3 over the step h; the N_h that they need."""
-    d = sizes.span
-    m = neurons(d, 2.0)
-    network = drawn(d, m)
-    w = network.weights[0]
-    truth = span_of_squares(w)
-    rows, seen = [], []
-    for h in (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4):
-        exact, rough = sampled(network, math.ceil(m * math.log(d)), Run.seeded(0), h)
-        span = leading_span(rough, m, d)
-        delta = score_subspace(truth, span.basis)["subspace_error"]
-        epsilon = float((exact - rough).norm()) / math.sqrt(len(exact) * m)
-        wedin = float((exact - rough).norm() / torch.linalg.svdvals(rough)[m - 1])
-        error = float(off(ends_of(span, w), w).max())
-        seen.append((h, epsilon, delta, wedin, error))
-        rows.append(
-            (f"{h:g}", f"{epsilon:.1e}", f"{delta:.1e}", f"{wedin:.1e}", f"{error:.1e}", f"{math.sqrt(delta):.1e}")
-        )
-    smooth = [s for s in seen if s[0] >= 1e-3]
-    by_step = slope([s[0] for s in smooth], [s[2] for s in smooth])
-    by_epsilon = slope([s[1] for s in smooth], [s[2] for s in smooth])
-    by_delta = slope([s[2] for s in smooth], [s[4] for s in smooth])
+    network = crowded(sizes.span)
+    seen = [differenced(network, h) for h in (1e-1, 3e-2, 1e-2, 3e-3, 1e-3, 3e-4, 1e-4)]
     lines = (
-        f"D = {d}, m = {m}, N_h = ⌈m ln D⌉, one network, the printed stencil. ε = ‖M - M̂‖_F / √(N_h m) as in (3.6),",
+        f"D = {network.inputs}, m = {network.widths[0]}, N_h = ⌈m ln D⌉, one network, the printed stencil. "
+        "ε = ‖M - M̂‖_F / √(N_h m) as in (3.6),",
         "errors of maxima reached from the true weights.",
         "",
-        *grid(("h", "ε", "δ", "‖M - M̂‖_F / σ_m(M̂)", "weight error", "√δ"), rows),
+        *grid(("h", "ε", "δ", "‖M - M̂‖_F / σ_m(M̂)", "weight error", "√δ"), (one.row for one in seen)),
         "",
-        *counts(network, d, m),
-    )
-    items = (
-        verdict(
-            "Lemma 3.1, (3.21): δ ≤ C √(m/α) ε",
-            HERE,
-            abs(by_epsilon - 1) < 0.1,
-            f"From h = 0.1 to 0.001 δ goes like ε^{by_epsilon:.2f} and like h^{by_step:.2f}.",
-        ),
-        verdict(
-            "Proposition 1.1, (3.23): Wedin's bound",
-            HERE,
-            all(s[2] <= s[3] for s in seen),
-            f"with constant 1, as in (3.23), and {min(s[3] / s[2] for s in seen):.0f} times δ at the least.",
-        ),
-        verdict(
-            "Theorem 3.3, (3.14): weight errors ≤ C (m/α)^{1/4} √ε",
-            HERE,
-            all(s[4] <= math.sqrt(s[2]) for s in seen),
-            f"True and not tight: errors go like δ^{by_delta:.2f}, hence like ε and not √ε.",
-        ),
+        *counts(network),
     )
     return Check(
-        "Spans and directions over the step of differences (Lemma 3.1, Theorem 3.3)", lines, (*items, needed(sizes))
+        "Spans and directions over the step of differences (Lemma 3.1, Theorem 3.3)",
+        lines,
+        (*of_steps(seen), needed(sizes)),
+    )
+
+
+def of_steps(seen: Sequence[Differenced]) -> Iterator[Item]:
+    """What is said of the errors of spans and directions."""
+    steps, epsilons, deltas, _, errors = zip(*(one for one in seen if one.h >= 1e-3), strict=True)
+    by_epsilon = slope(epsilons, deltas)
+    yield verdict(
+        "Lemma 3.1, (3.21): δ ≤ C √(m/α) ε",
+        abs(by_epsilon - 1) < 0.1,
+        f"From h = 0.1 to 0.001 δ goes like ε^{by_epsilon:.2f} and like h^{slope(steps, deltas):.2f}.",
+    )
+    yield verdict(
+        "Proposition 1.1, (3.23): Wedin's bound",
+        all(one.delta <= one.wedin for one in seen),
+        f"with constant 1, as in (3.23), and {min(one.wedin / one.delta for one in seen):.0f} times δ at the least.",
+    )
+    yield verdict(
+        "Theorem 3.3, (3.14): weight errors ≤ C (m/α)^{1/4} √ε",
+        all(one.error <= math.sqrt(one.delta) for one in seen),
+        f"True and not tight: errors go like δ^{slope(deltas, errors):.2f}, hence like ε and not √ε.",
     )
 
 
@@ -231,37 +265,28 @@ def delta_of(network: Network, count: int) -> float:
     return float(score_subspace(span_of_squares(network.weights[0]), span.basis)["subspace_error"])
 
 
-def counts(network: Network, d: int, m: int) -> Iterator[str]:
+def counts(network: Network) -> Iterator[str]:
     """δ over the number of Hessians."""
     yield "δ at h = 0.01 over the number of Hessians:"
     yield ""
-    every = choices(d, m)
-    yield from grid(
-        (f"N_h = {n} = {c}" for n, c in every.items()), [[f"{delta_of(network, c):.1e}" for c in every.values()]]
-    )
+    every = choices(network.inputs, network.widths[0])
+    head, row = (f"N_h = {n} = {c}" for n, c in every.items()), (f"{delta_of(network, c):.1e}" for c in every.values())
+    yield from grid(head, [row])
 
 
 def needed(sizes: Sizes) -> Item:
     """The N_h of Theorem 3.2."""
-    d = sizes.span
-    m = neurons(d, 2.0)
-    network = drawn(d, m)
-    every = choices(d, m)
+    network = crowded(sizes.span)
+    every = choices(network.inputs, network.widths[0])
     few, proved = (delta_of(network, every[n]) for n in ("1.1 m", "m + m² ln m / D"))
-    large = sizes.dimensions[-1]
-    wide = neurons(large, 2.0)
-    teacher = drawn(large, wide)
-    a = alpha(teacher.weights[0], teacher.biases[0], activation("tanh"))[0]
-    least = math.log(2 * large**2) / a
-    theirs = math.ceil(wide * math.log(large))
-    asked = least * (wide + wide**2 * math.log(wide) / large)
+    large = crowded(sizes.dimensions[-1])
+    d, m = large.inputs, large.widths[0]
+    least = math.log(2 * d**2) / alpha(large.weights[0], large.biases[0], activation("tanh"))[0]
+    theirs, asked = math.ceil(m * math.log(d)), least * (m + m**2 * math.log(m) / d)
     return verdict(
         "Theorem 3.2: N_h > t (m + m² ln m / D)",
-        HERE,
         few < 10 * proved,
-        f"Enough and far from needed: 1.1 m Hessians have δ = {few:.1e}, those of t = 1 {proved:.1e}. For its "
-        "probability "
-        f"to be above 0 with C = 1, t > ln(2D²)/α = {least:.0f} at D = {large}, m = {wide}: N_h = {asked:.0e}, "
-        "where the "
-        f"thesis takes {theirs}, which is t = {theirs / (asked / least):.2g}.",
+        f"Enough and far from needed: 1.1 m Hessians have δ = {few:.1e}, those of t = 1 {proved:.1e}. "
+        f"For its probability to be above 0 with C = 1, t > ln(2D²)/α = {least:.0f} at D = {d}, m = {m}: "
+        f"N_h = {asked:.0e}, where the thesis takes {theirs}, which is t = {theirs / (asked / least):.2g}.",
     )

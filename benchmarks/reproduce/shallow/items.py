@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from benchmarks.reproduce.source_items import Item, without_a_judge
 
-HERE = "here"  # an item of a check stands under the check's own title
+FLAT = 0.35  # exponent of D below which what is measured does not depend on it
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,8 @@ class Check:
         return tuple(replace(item, where=self.title.partition(" (")[0]) for item in self.items)
 
 
-def verdict(source: str, where: str, held: bool | None, why: str) -> Item:
-    """`source` is the item and, after a colon, what it says; None where that is not decided."""
+def verdict(source: str, held: bool | None, why: str, *, where: str = "") -> Item:
+    """`source` is the item and, after a colon, what it says; None where that is not decided; a check places its own."""
     name, _, says = source.partition(": ")
     return Item(name, says, where, lambda _: (held, why.rstrip(".")))
 

@@ -21,6 +21,7 @@ from benchmarks.reproduce.pages import (
     by_task,
     duration,
     exact,
+    headed,
     largest,
     option,
     slope,
@@ -29,19 +30,19 @@ from benchmarks.reproduce.shallow import (
     first_chapter,
     hessian_information,
     pipeline,
-    rank_one_bases,
     sgd,
     shift_bounds,
-    teachers,
 )
 from benchmarks.reproduce.shallow.items import Check, by_tests, verdict
 from benchmarks.reproduce.shallow.pipeline import BETAS, TABLE_3_2
+from benchmarks.reproduce.shallow.rank_one_bases import frames, incoherence, maxima
+from benchmarks.reproduce.shallow.sizes import Sizes
 from benchmarks.reproduce.source_items import Item, left_out
 from paramid.pictures.phase_map import phase_map
 from paramid.pictures.scaling import scaling
 from paramid.records.record import Record
 
-BASES, THEOREMS = rank_one_bases.Sizes(), teachers.Sizes()  # of the checks
+SIZES = Sizes()  # of the checks
 
 
 def of_the_thesis(records: Records) -> Iterator[str]:
@@ -106,29 +107,27 @@ def scale(records: Records) -> Iterator[str]:
 
 def findings(made: Mapping[str, Records]) -> Iterator[str]:
     """The theorems in numbers, and every item of the thesis with its verdict."""
-    checks = [*rank_one_bases.checks(BASES), *theorems(THEOREMS)]
-    told = [
-        *sgd.items(made),
-        *pipeline.items(made),
-        *ours(made),
-        *(i for c in checks for i in c.placed),
-    ]
+    every = checks(SIZES)
+    told = [*sgd.items(made), *pipeline.items(made), *ours(made), *(i for c in every for i in c.placed)]
     yield "*not decided*: the source leaves a constant open, or our runs cannot settle it."
     yield ""
     yield from source_items.verdicts(told, made)
     yield from ("", "## The theorems in numbers", "")
     yield "Computed with fixed seeds when this page is written, in `benchmarks/reproduce` by `rank_one_bases`,"
     yield "`hessian_information`, `shift_bounds` and `first_chapter`."
-    for check in checks:
-        yield from ("", f"### {check.title}", "", *check.lines)
+    for check in every:
+        yield from headed(check.title, check.lines)
     yield from source_items.failures(made)
     yield from source_items.whole([*told, *ELSEWHERE], made)
 
 
 @lru_cache(maxsize=2)
-def theorems(sizes: teachers.Sizes) -> tuple[Check, ...]:
-    """The checks of chapters 1 and 3."""
+def checks(sizes: Sizes) -> tuple[Check, ...]:
+    """Chapters 2, 3 and 1."""
     return (
+        incoherence.incoherence(sizes),
+        frames.frames(sizes),
+        maxima.maxima(sizes),
         hessian_information.learnability(sizes),
         hessian_information.spans(sizes),
         shift_bounds.descents(sizes),
@@ -145,28 +144,28 @@ def ours(made: Mapping[str, Records]) -> Iterator[Item]:
         power = slope((p[0] for p in pairs), (p[1] for p in pairs))
         yield verdict(
             "Theorem 3.3 under noise: directions' errors ≤ √δ",
-            "noise",
             all(b <= math.sqrt(a) for a, b in pairs) if pairs else None,
             f"over the noise they go like δ^{power:.2f} in `sphere-lm`.",
+            where="noise",
         )
     if made.get("shallow-3.6"):
         mine = made["shallow-3.6"]
         yield verdict(
             "§3.6, its grid to D = 50: every network identified",
-            "shallow-3.6",
             all(r.metrics.get("identified") == 1 for r in mine),
-            f"by `sphere-lm`, {sum(map(exact, mine))} of {len(mine)} to rounding; the thesis' own pipeline is "
-            "judged in spm-3.6.",
+            f"by `sphere-lm`, {sum(map(exact, mine))} of {len(mine)} to rounding; "
+            "the thesis' own pipeline is judged in spm-3.6.",
+            where="shallow-3.6",
         )
     if made.get("limit"):
         past = [r for r in made["limit"] if option(r.task, "m") > (d := option(r.task, "D")) * (d - 1) / 2]
-        solved = sum(map(exact, past))
+        solved, declined = sum(map(exact, past)), sum(r.status.key == "declined" for r in past)
         yield verdict(
             "§2.7, §3.1: identification up to m = D(D-1)/2 and no further",
-            "limit",
             solved == 0 if past else None,
-            f"That is the limit of spans of Hessians: past it {sum(r.status.key == 'declined' for r in past)} of "
-            f"{len(past)} cells are declined, {solved} are solved to rounding over tensors of higher order.",
+            f"That is the limit of spans of Hessians: past it {declined} of {len(past)} cells are declined, "
+            f"{solved} are solved to rounding over tensors of higher order.",
+            where="limit",
         )
 
 
@@ -187,8 +186,9 @@ LEFT_OUT = {
     "Definitions 1.1 and 1.2, Lemma 1.1, Remarks 1.1 and 1.2: notions": "definitions, and literature",
     "Figures 1.1, 2.1, 3.1 and 3.2: drawings": "illustrations without data",
     "Remark 1.3: a Tesla P100 under TensorFlow": "no such hardware; seconds are of a core",
-    "Remark 1.4, §1.4: tensors of third order are hard for m > D^{3/2}": "a conjecture of others; "
-    "`sphere-lm:route=few-rows` takes tensors of order two to four",
+    "Remark 1.4, §1.4: tensors of third order are hard for m > D^{3/2}": (
+        "a conjecture of others; `sphere-lm:route=few-rows` takes tensors of order two to four"
+    ),
     "§1.5, Remark 2.4: whitening": "for m = D in [54]; SPM does not need it",
     "§1.3.1: batches do better than all samples at once": "one sentence without numbers",
     "Figure 1.5, §1.3.2: SGD on deep networks": "on the page of pyramids",
@@ -198,13 +198,16 @@ LEFT_OUT = {
     "Lemma 2.4, Theorems 2.3 and 2.4: ranks, optimality conditions, convergent subsequences": "qualitative",
     "Lemmas 2.20 and 2.21, Theorem 2.9, (2.8): identities and bounds of others": "used by the checks",
     "Remarks 2.1 and 2.3: comments": "the spurious maxima of Remark 2.1 are in the check of Theorem 2.10",
-    "§2.7: all m = 0.4 D² found at D = 40 to 50 from 5 m log m starts": "that many starts take a core many "
-    "minutes a network; spm-3.6 has D = 20 to 35",
+    "§2.7: all m = 0.4 D² found at D = 40 to 50 from 5 m log m starts": (
+        "that many starts take a core many minutes a network; spm-3.6 has D = 20 to 35"
+    ),
     "Table 3.2, Figures 3.3 and 3.4: D = 40 to 50 by the thesis' pipeline": "likewise; `sphere-lm` has the whole grid",
-    "Remark 3.2, (3.18), (3.19), (3.77): Δ_W1 for random weight errors": "their ε is not that of a scheme; the "
-    "terms of Δ_W1 are in Figure 3.5",
-    "Lemmas 3.2, 3.3, 3.5 to 3.7, 3.10 to 3.15, Remark 3.5: steps of proofs": "constants are open; what follows "
-    "from them is in the checks of Proposition 3.1 and Theorem 3.4",
+    "Remark 3.2, (3.18), (3.19), (3.77): Δ_W1 for random weight errors": (
+        "their ε is not that of a scheme; the terms of Δ_W1 are in Figure 3.5"
+    ),
+    "Lemmas 3.2, 3.3, 3.5 to 3.7, 3.10 to 3.15, Remark 3.5: steps of proofs": (
+        "constants are open; what follows from them is in the checks of Proposition 3.1 and Theorem 3.4"
+    ),
     "Definitions 3.1 and 3.2, Assumptions 3.1 and 3.2: notions": "definitions; spm-3.6 has the differences",
     "Theorems 3.1 to 3.3: probabilities, D₀ and C": "no constant is given",
 }

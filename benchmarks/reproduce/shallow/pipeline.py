@@ -8,10 +8,24 @@ from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 
 from benchmarks.reproduce.lines import chart
-from benchmarks.reproduce.pages import ENDED, SECONDS, Records, by_task, grid, largest, middle, option, slope
+from benchmarks.reproduce.pages import (
+    ENDED,
+    IDENTIFIED,
+    SECONDS,
+    SEEDS,
+    Column,
+    Records,
+    by_task,
+    grid,
+    grouped,
+    largest,
+    middle,
+    option,
+    slope,
+)
 from benchmarks.reproduce.shallow.items import verdict
-from benchmarks.reproduce.shallow.sgd import identified, neurons, uniform
-from benchmarks.reproduce.source_items import Item
+from benchmarks.reproduce.shallow.sgd import counted, identified, neurons, uniform
+from benchmarks.reproduce.source_items import Item, spread
 from paramid.records.record import Record, Stage
 
 # Rauchensteiner 2023, Table 3.2: seconds to weights and first shifts on a Tesla P100.
@@ -29,7 +43,9 @@ MINUTES = 5 * 60  # "under 5 minutes in all cases"
 CONSTANT = 10  # what a bound without its constant may be exceeded by
 STEP = 0.01  # h of differences
 CONSISTENT = 0.95  # share of networks
-
+HELD: Column = ("directions held", lambda mine: f"{median(r.stats.get('directions_found', 0) for r in mine):.0f}")
+STARTS: Column = ("starts", lambda mine: f"{median(r.stats.get('starts', 0) for r in mine):,.0f}")
+WEIGHTS: Column = ("weight error", middle("weight_error", ".1e"))
 
 PRINTED = """\
 `spm` with its defaults is the pipeline of §3.6: Hessians and directional derivatives by differences of step 0.01, ⌈5
@@ -102,11 +118,8 @@ def printed(records: Records) -> Iterator[str]:
     yield ""
     yield "Starts that go on (`starts=until`, at most ten times ⌈5 m ln D⌉), as in the uncapped loop of Algorithm 2.2:"
     yield ""
-    held = ("directions held", lambda mine: f"{median(r.stats.get('directions_found', 0) for r in mine):.0f}")
-    made = ("starts", lambda mine: f"{median(r.stats.get('starts', 0) for r in mine):,.0f}")
-    weights = ("weight error", middle("weight_error", ".1e"))
     seeds = ("seeds", lambda mine: ", ".join(str(r.seed) for r in mine))
-    yield from by_task([r for r in records if "beta" not in r.task], seeds, held, made, weights, SECONDS, ENDED)
+    yield from by_task([r for r in records if "beta" not in r.task], seeds, HELD, STARTS, WEIGHTS, SECONDS, ENDED)
 
 
 def row(at: tuple[float, float], spm: Records, exact: Records, ours: Records) -> tuple[str, ...]:
@@ -132,10 +145,7 @@ def row(at: tuple[float, float], spm: Records, exact: Records, ours: Records) ->
 def over_dimensions(records: Records) -> str:
     """Median errors of the pipeline over D at β = 2."""
     errors = {"weights": lambda r: last(r, "weight_error"), "shifts": lambda r: last(r, "bias_error"), "E∞": uniform}
-    groups: dict[float, Records] = {}
-    for r in of_grid(records)[0]:
-        if place(r)[1] == 2 and identified(r):
-            groups.setdefault(place(r)[0], []).append(r)
+    groups = grouped((r for r in of_grid(records)[0] if place(r)[1] == 2 and identified(r)), lambda r: place(r)[0])
     series = {n: [(d, median(map(test, mine))) for d, mine in sorted(groups.items())] for n, test in errors.items()}
     return chart(series, title="m = 0.4 D²", across="D", up="error")
 
@@ -155,13 +165,7 @@ def spectral(records: Records) -> Iterator[str]:
     """Algorithm 2.1."""
     yield from SPECTRAL.splitlines()
     yield ""
-    held = ("directions held", lambda mine: f"{median(r.stats.get('directions_found', 0) for r in mine):.0f}")
-    made = ("starts", lambda mine: f"{median(r.stats.get('starts', 0) for r in mine):,.0f}")
-    seeds = ("seeds", lambda mine: f"{len(mine)}")
-    found = ("identified", lambda mine: f"{sum(map(identified, mine))}/{len(mine)}")
-    yield from by_task(
-        records, seeds, found, held, made, ("weight error", middle("weight_error", ".1e")), SECONDS, ENDED
-    )
+    yield from by_task(records, SEEDS, IDENTIFIED, HELD, STARTS, WEIGHTS, SECONDS, ENDED)
     yield ""
     yield from failures(records)
 
@@ -185,10 +189,9 @@ def identification(spm: Records) -> Iterator[Item]:
     dimensions = ", ".join(f"{d:g}" for d in sorted({place(r)[0] for r in spm}))
     yield verdict(
         "Figure 3.3, Algorithms 3.1 and 3.2: all networks with β < 2 are identified",
-        "spm-3.6",
         sum(map(identified, less)) >= CONSISTENT * len(less),
-        f"{sum(map(identified, less))} of {len(less)} at D = {dimensions}; at β = 2 {sum(map(identified, two))} of "
-        f"{len(two)}.",
+        f"{counted(less)} at D = {dimensions}; at β = 2 {counted(two)}.",
+        where="spm-3.6",
     )
     falls = []
     for name, test in (
@@ -202,17 +205,17 @@ def identification(spm: Records) -> Iterator[Item]:
     told = "; ".join(f"{n}: {', '.join(f'{e:.1e} (D = {d:g})' for d, e in by.items())}" for n, _, by in falls)
     yield verdict(
         "Figure 3.4: at β = 2 all errors fall as D grows",
-        "spm-3.6",
         all(v == sorted(v, reverse=True) for _, v, _ in falls) if len(falls[0][1]) > 1 else None,
         told,
+        where="spm-3.6",
     )
     wide = [r for r in less if identified(r)]
     grows = [slope(map(neurons, wide), map(test, wide)) for test in (uniform, lambda r: last(r, "bias_error"))]
     yield verdict(
         "§3.6: E∞ and the shifts' error grow slightly with m",
-        "spm-3.6",
         all(0 < g < 1 for g in grows),
         f"like m^{grows[0]:.2f} and m^{grows[1]:.2f} for β < 2.",
+        where="spm-3.6",
     )
 
 
@@ -222,18 +225,18 @@ def initial(spm: Records, exact: Records) -> Iterator[Item]:
     right = sum(first(r, "sign_accuracy") == 1 for r in every)
     yield verdict(
         "Figure 3.3, Algorithm 3.3: all signs are right",
-        "spm-3.6",
         right == len(every) if every else None,
         f"by 4m + 1 directional queries, or as many Hessians as it takes, in {right} of {len(every)} networks.",
+        where="spm-3.6",
     )
     ratios = [first(r, "bias_error") / bound(r) for r in spm if networks(r)]
     sharp = [r for r in exact if networks(r)]
     yield verdict(
         "Proposition 3.1, (3.62): first shifts within C √m ε + C m^{3/2} (ln m / D)^{3/4} δ_max",
-        "spm-3.6",
         max(ratios) < CONSTANT if ratios else None,
-        f"with C = {max(ratios, default=math.nan):.2g} and ε = h²; from exact second derivatives and weights they are "
-        f"{middle_of(lambda r: first(r, 'bias_error'), sharp)} in the median.",
+        f"with C = {max(ratios, default=math.nan):.2g} and ε = h²; from exact second derivatives and weights "
+        f"they are {middle_of(lambda r: first(r, 'bias_error'), sharp)} in the median.",
+        where="spm-3.6",
     )
 
 
@@ -250,19 +253,19 @@ def refinement(spm: Records, fine: Records) -> Iterator[Item]:
     once = sum(len(networks(r)) == 2 for r in done)
     yield verdict(
         "§3.6: descents better the shifts",
-        "spm-3.6",
         better >= CONSISTENT * len(done) if done else None,
         f"in {better} of {len(done)} networks. Its stop rule J < 1e-8 ends {once} of them after the first pass.",
+        where="spm-3.6",
     )
     finer = {(r.task, r.seed): first(r, "bias_error") for r in fine if networks(r)}
     pairs = [(last(r, "bias_error"), finer[r.task, r.seed]) for r in done if (r.task, r.seed) in finer]
     ahead = sum(after > sharper for after, sharper in pairs)
     yield verdict(
         "Remark 3.3, §3.4.2: descents better what Algorithm 3.3 can reach",
-        "spm-3.6",
         ahead <= len(pairs) / 2 if pairs else None,
-        "With directional differences of step 0.001, as many queries, first shifts are better than the refined ones "
-        f"of step 0.01 in {ahead} of {len(pairs)} networks.",
+        "With directional differences of step 0.001, as many queries, first shifts are better "
+        f"than the refined ones of step 0.01 in {ahead} of {len(pairs)} networks.",
+        where="spm-3.6",
     )
 
 
@@ -272,17 +275,16 @@ def costs(spm: Records) -> Iterator[Item]:
     if ratios:
         yield verdict(
             "Table 3.2: seconds to weights and first shifts",
-            "spm-3.6",
             None,
-            f"Our `spm` on one thread takes {min(ratios):.2g} to {max(ratios):.2g} times those of a P100: hardware "
-            "differs.",
+            f"Our `spm` on one thread takes {spread(ratios, '.2g')} times those of a P100: hardware differs.",
+            where="spm-3.6",
         )
     longest = max(r.seconds for r in spm)
     yield verdict(
         "§3.6: under five minutes in all cases",
-        "spm-3.6",
         True if longest < MINUTES else None,
         f"At most {longest:.0f} s, on a core and not on a P100.",
+        where="spm-3.6",
     )
     asked = [
         r.queries / (place(r)[0] * neurons(r) ** 2 * math.log(neurons(r)) ** 2)
@@ -292,9 +294,9 @@ def costs(spm: Records) -> Iterator[Item]:
     if asked:
         yield verdict(
             "Theorems 1.1 and 3.1: O(D m² log² m) queries",
-            "spm-3.6",
             max(asked) < CONSTANT,
-            f"for m ≥ D {min(asked):.2g} to {max(asked):.2g} times D m² ln² m, which N_h = ⌈m ln D⌉ keeps below.",
+            f"for m ≥ D {spread(asked, '.2g')} times D m² ln² m, which N_h = ⌈m ln D⌉ keeps below.",
+            where="spm-3.6",
         )
 
 
@@ -303,11 +305,9 @@ def loops(records: Records) -> Iterator[Item]:
     fixed, until = ([r for r in records if ("starts=until" in r.method) == loop] for loop in (False, True))
     yield verdict(
         "Algorithm 2.2: the loop ends with all m directions",
-        "spm-3.6",
         all(map(identified, until)) if until else None,
-        f"{sum(map(identified, until))} of {len(until)} networks that ⌈5 m ln D⌉ starts identify in "
-        f"{sum(map(identified, fixed))} of "
-        f"{len(fixed)}.",
+        f"{counted(until)} networks that ⌈5 m ln D⌉ starts identify in {counted(fixed)}.",
+        where="spm-3.6",
     )
 
 
@@ -318,20 +318,15 @@ def of_spectral(records: Records) -> Iterator[Item]:
     most = max(map(neurons, mine))
     yield verdict(
         "Algorithm 2.1: ascent on the spectral norm finds the weights",
-        "spectral-norm",
         best == most,
-        f"up to m = {best} of {most} at D = {place_d(mine[0]):g}.",
+        f"up to m = {best} of {most} at D = {option(mine[0].task, 'D'):g}.",
+        where="spectral-norm",
     )
     pairs = {(r.task, r.seed): r.seconds for r in records if r.method.startswith("spm") and identified(r)}
     ratios = [r.seconds / pairs[r.task, r.seed] for r in mine if identified(r) and pairs.get((r.task, r.seed))]
     yield verdict(
         "§2.3.5: an eigendecomposition a step makes Algorithm 2.1 costly beside SPM",
-        "spectral-norm",
         median(ratios) > 1 if ratios else None,
-        f"{min(ratios):.2g} to {max(ratios):.2g} times the seconds of SPM." if ratios else "no network of both.",
+        f"{spread(ratios, '.2g')} times the seconds of SPM." if ratios else "no network of both.",
+        where="spectral-norm",
     )
-
-
-def place_d(record: Record) -> float:
-    """D."""
-    return option(record.task, "D")

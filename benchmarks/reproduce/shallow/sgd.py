@@ -8,7 +8,20 @@ from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 
 from benchmarks.reproduce.lines import chart
-from benchmarks.reproduce.pages import ENDED, SECONDS, Records, by_task, grid, middle, option
+from benchmarks.reproduce.pages import (
+    ENDED,
+    IDENTIFIED,
+    SECONDS,
+    SEEDS,
+    Records,
+    by_task,
+    grid,
+    grouped,
+    headed,
+    middle,
+    option,
+    share,
+)
 from benchmarks.reproduce.shallow.items import verdict
 from benchmarks.reproduce.source_items import Item
 from paramid.records.record import Record
@@ -69,6 +82,11 @@ def identified(record: Record) -> bool:
     return record.metrics.get("identified") == 1
 
 
+def counted(records: Records) -> str:
+    """How many of them are identified."""
+    return f"{sum(map(identified, records))} of {len(records)}"
+
+
 def phases(records: Records) -> Iterator[str]:
     """Figure 1.2."""
     seeds = len({r.seed for r in records})
@@ -77,15 +95,12 @@ def phases(records: Records) -> Iterator[str]:
     yield from PHASES.format(dimension=dimension, limit=limits[-1], seeds=seeds).splitlines()
     for title, which in (("The printed rate 0.005", False), ("The rate 0.5 / m", True)):
         mine = [r for r in records if tuned(r) == which]
-        yield from ("", f"### {title}", "")
-        yield from phase_table(mine)
+        yield from headed(title, phase_table(mine))
 
 
 def phase_table(records: Records) -> Iterator[str]:
     """Rows over α, columns over β."""
-    places: dict[tuple[float, float], Records] = {}
-    for r in records:
-        places.setdefault(exponents(r), []).append(r)
+    places = grouped(records, exponents)
     alphas, betas = sorted({a for a, _ in places}), sorted({b for _, b in places})
     body = ((f"{a:g}", *(entry(places.get((a, b), [])) for b in betas)) for a in alphas)
     yield from grid(("α", *(f"β = {b:g}" for b in betas)), body)
@@ -95,17 +110,15 @@ def entry(mine: Records) -> str:
     """Identified, J and E∞ of a place."""
     if not mine:
         return "-"
-    return f"{sum(map(identified, mine))}/{len(mine)}, {median(map(loss, mine)):.0e}, {median(map(uniform, mine)):.0e}"
+    return f"{share(identified)(mine)}, {median(map(loss, mine)):.0e}, {median(map(uniform, mine)):.0e}"
 
 
 def over_samples(records: Records) -> str:
     """Median E∞ over α at the rate 0.5 / m, a line for every β."""
-    errors: dict[float, dict[float, list[float]]] = {}
-    for r in records:
-        if tuned(r):
-            a, b = exponents(r)
-            errors.setdefault(b, {}).setdefault(a, []).append(uniform(r))
-    series = {f"β = {b:g}": [(a, median(e)) for a, e in sorted(line.items())] for b, line in sorted(errors.items())}
+    series: dict[str, list[tuple[float, float]]] = {}
+    places = grouped(filter(tuned, records), exponents)
+    for a, b in sorted(places, key=lambda place: (place[1], place[0])):
+        series.setdefault(f"β = {b:g}", []).append((a, median(map(uniform, places[a, b]))))
     return chart(series, title="SGD at the rate 0.5 / m", across="α, N = ⌈D^α⌉", up="E∞")
 
 
@@ -113,13 +126,10 @@ def rates(records: Records) -> Iterator[str]:
     """Figures 1.3 and 1.4."""
     yield from RATES.splitlines()
     yield ""
-    count = ("seeds", lambda mine: f"{len(mine)}")
     output = ("E∞", middle("output_error", ".1e"))
     trained = ("J", lambda mine: f"{median(map(loss, mine)):.1e}")
-    found = ("identified", lambda mine: f"{sum(map(identified, mine))}/{len(mine)}")
-    yield from by_task(
-        records, count, found, trained, output, ("weight error", middle("weight_error", ".2g")), SECONDS, ENDED
-    )
+    weights = ("weight error", middle("weight_error", ".2g"))
+    yield from by_task(records, SEEDS, IDENTIFIED, trained, output, weights, SECONDS, ENDED)
 
 
 def items(made: Mapping[str, Records]) -> Iterator[Item]:
@@ -159,28 +169,28 @@ def zones(records: Records) -> Iterator[Item]:
     both = [r for r in records if 2 * exponents(r)[1] < exponents(r)[0] <= exponents(r)[1] + 1]
     yield verdict(
         "Figure 1.2: 2β < α ≤ β + 1, of which its rules say both",
-        "sgd-1.3",
         None,
-        f"identified and overfitted exclude each other; {sum(map(identified, both))} of {len(both)} are identified.",
+        f"identified and overfitted exclude each other; {counted(both)} are identified.",
+        where="sgd-1.3",
     )
     most = max((exponents(r)[1] for r in found), default=0.0)
     yield verdict(
         "Figure 1.2: β = 15/8 is identified, β = 2 is not",
-        "sgd-1.3",
         None if most < 1.875 else most == 1.875,
         f"The largest β with a network identified is {most:g}, at a smaller D and in less time than the thesis'.",
+        where="sgd-1.3",
     )
 
 
 def zone(source: str, records: Records, test: Callable[[Record], bool], words: str, *, every: bool = False) -> Item:
     """A statement about all cells of a zone."""
     if not records:
-        return verdict(source, "sgd-1.3", None, "no cell of ours is there.")
+        return verdict(source, None, "no cell of ours is there.", where="sgd-1.3")
     right = sum(map(test, records))
     enough = right == len(records) if every else right >= CONSISTENT * len(records)
     late = sum(r.status.key == "timed_out" for r in records if not test(r))
     why = f"{right} of {len(records)} {words}{f'; {late} of the others ran out of time' if late else ''}."
-    return verdict(source, "sgd-1.3", None if late and not enough and not every else enough, why)
+    return verdict(source, None if late and not enough and not every else enough, why, where="sgd-1.3")
 
 
 def never(source: str, records: Records) -> Item:
@@ -188,42 +198,36 @@ def never(source: str, records: Records) -> Item:
     found, late = sum(map(identified, records)), sum(r.status.key == "timed_out" for r in records)
     settled = bool(found) or late < len(records)
     why = f"{found} of {len(records)} identified, {late} ran out of time."
-    return verdict(source, "sgd-1.3", not found if settled else None, why)
+    return verdict(source, not found if settled else None, why, where="sgd-1.3")
 
 
 def growth(records: Records) -> Iterator[Item]:
     """Figures 1.3 and 1.4."""
     if not records:
         return
-    small = {
-        True: [r for r in records if option(r.task, "beta") <= 1],
-        False: [r for r in records if option(r.task, "beta") > 1],
-    }
-    told = "; ".join(
-        f"{sum(map(identified, mine))} of {len(mine)} identified at β {'≤' if few else '>'} 1"
-        for few, mine in small.items()
-    )
+    few, many = ([r for r in records if (option(r.task, "beta") <= 1) == small] for small in (True, False))
+    told = f"{counted(few)} identified at β ≤ 1; {counted(many)} identified at β > 1"
     yield verdict(
         "Figure 1.3: for growing D only relatively small networks are fitted",
-        "sgd-rate",
         None,
         f"{told}: in seconds and not in ten minutes, which settles nothing of what a longer run would do.",
+        where="sgd-rate",
     )
     wide = [r for r in records if option(r.task, "D") == 50 and option(r.task, "beta") == 2]
     yield verdict(
         "Figure 1.4: m = 1000 at D = 50 is not identified at any rate tried",
-        "sgd-rate",
         False if any(map(identified, wide)) else None,
-        f"{sum(map(identified, wide))} of {len(wide)} runs identify it, in seconds.",
+        f"{counted(wide)} runs identify it, in seconds.",
+        where="sgd-rate",
     )
     by_rate = {rate(r): uniform(r) for r in records if option(r.task, "D") == 50 and option(r.task, "beta") == 1.5}
     best = min(by_rate, key=by_rate.__getitem__, default=math.nan)
     yield verdict(
         "Figure 1.4: smaller rates and longer runs help",
-        "sgd-rate",
         True if best < 0.005 else None,
-        f"After our seconds at D = 50, β = 1.5 the rate {best:g} has the least E∞, {by_rate.get(best, math.inf):.1e} "
-        f"beside {by_rate.get(0.005, math.inf):.1e} at 0.005.",
+        f"After our seconds at D = 50, β = 1.5 the rate {best:g} has the least E∞, "
+        f"{by_rate.get(best, math.inf):.1e} beside {by_rate.get(0.005, math.inf):.1e} at 0.005.",
+        where="sgd-rate",
     )
 
 

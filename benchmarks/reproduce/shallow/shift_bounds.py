@@ -6,81 +6,127 @@
 """
 
 import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
 
 from benchmarks.reproduce.pages import grid, slope
-from benchmarks.reproduce.shallow.items import HERE, Check, verdict
-from benchmarks.reproduce.shallow.teachers import Sizes, derived, drawn, ends_of
-from paramid import Run
+from benchmarks.reproduce.shallow.items import Check, verdict
+from benchmarks.reproduce.shallow.sizes import Sizes
+from benchmarks.reproduce.shallow.teachers import derived, drawn, ends_of
+from benchmarks.reproduce.source_items import Item
+from paramid import Network, Run
 from paramid.methods.spans import shift_refinement
 from paramid.methods.spans.subspace import leading_span
 from paramid.words.activations import activation
+
+TANH = activation("tanh")
+
+
+class Descended(NamedTuple):
+    """Descents of the shifts with the true weights."""
+
+    ratio: float  # of the errors of two late steps
+    rate: float  # γ = 1/‖∇²J‖
+    least: float  # λ_min(A), A = ½ ∇²J
+
+    @property
+    def printed(self) -> float:
+        """ξ = 1 - γ λ_min(A)."""
+        return 1 - self.rate * self.least
+
+
+class End(NamedTuple):
+    """Where a descent with wrong weights ends."""
+
+    kind: str  # random errors of the weights, or aligned ones
+    size: float  # of each
+    error: float  # ‖τ̂ - τ‖
+    scale: float  # (2)
+
+    @property
+    def ratio(self) -> float:
+        """C of (3.74)."""
+        return self.error / self.scale
+
+    @property
+    def row(self) -> tuple[str, ...]:
+        """In the table."""
+        return (self.kind, f"{self.size:g}", f"{self.error:.1e}", f"{self.scale:.1e}", f"{self.ratio:.2g}")
 
 
 def descents(sizes: Sizes) -> Check:
     """Theorem 3.4: the rate with exact weights, and where descents end with wrong ones."""
     d, m = sizes.descent
-    network, g, run = drawn(d, m), activation("tanh"), Run.seeded(0)
-    w, tau = network.weights[0], network.biases[0]
+    network, run = drawn(d, m), Run.seeded(0)
     x = run.normal(40 * m, d)
-    y = network(x)
+    true, wrong = descended(network, x, run, sizes.descent_steps), list(ends(network, x, run))
+    lines = (
+        f"D = {d}, m = {m}, N = {len(x)} samples, one network. "
+        "Descents (3.72) from shifts off by 0.001 each, γ = 1/‖∇²J‖.",
+        f"With the true weights every step leaves {true.ratio:.6f} of the error; "
+        "1 - γ λ_min(A), A with its factor ½ as printed,",
+        f"is {true.printed:.6f}, and 1 - γ λ_min(∇²J) = {1 - 2 * true.rate * true.least:.6f}. "
+        "With wrong weights, where they end:",
+        "",
+        *grid(
+            ("errors of the weights", "their size", "‖τ̂ - τ‖ at the end", "Δ_W1", "ratio"), (end.row for end in wrong)
+        ),
+    )
+    return Check("Descents of the shifts (Theorem 3.4)", lines, tuple(of_descents(true, wrong)))
+
+
+def descended(network: Network, x: Tensor, run: Run, steps: int) -> Descended:
+    """Gradient descent on the samples x from shifts off by 0.001."""
+    w, tau, y, g = network.weights[0], network.biases[0], network(x)[:, 0], TANH
     slopes = g(x @ w + tau, 1)
     values = torch.linalg.eigvalsh(slopes.T @ slopes / len(x))
-    rate, half = 1 / float(values[-1]), float(values[0]) / 2
-    t, errors = tau + 1e-3 * run.normal(1, m)[0], []
-    for _ in range(sizes.descent_steps):
+    rate, least = 1 / float(values[-1]), float(values[0]) / 2
+    t, errors = tau + 1e-3 * run.normal(1, network.widths[0])[0], []
+    for _ in range(steps):
         z = x @ w + t
-        t = t - rate / len(x) * ((g(z).sum(1) - y[:, 0]) @ g(z, 1))
+        t = t - rate / len(x) * ((g(z).sum(1) - y) @ g(z, 1))
         errors.append(float((t - tau).norm()))
     late = 2 * len(errors) // 3
-    ratio = (errors[-1] / errors[late]) ** (1 / (len(errors) - 1 - late))
-    rows, ends = [], {}
+    return Descended((errors[-1] / errors[late]) ** (1 / (len(errors) - 1 - late)), rate, least)
+
+
+def ends(network: Network, x: Tensor, run: Run) -> Iterator[End]:
+    """Gauss-Newton steps on the samples x, with weights that are off in random directions and in one."""
+    w, tau, samples = network.weights[0], network.biases[0], [(x, network(x))]
     for kind in ("random", "aligned"):
         for size in (1e-4, 1e-3, 1e-2):
-            noise = run.normal(d, m) if kind == "random" else run.normal(d, 1).expand(d, m)
+            noise = run.normal(*w.shape) if kind == "random" else run.normal(len(w), 1).expand(w.shape)
             wrong = w + size * noise / noise.norm(dim=0)
             wrong = wrong / wrong.norm(dim=0)
-            end = float((shift_refinement.gauss_newton(wrong, tau, g, [(x, y)], steps=8) - tau).norm())
-            scale = terms(w, wrong)["Δ_W1"]
-            ends.setdefault(kind, []).append((size, end, end / scale))
-            rows.append((kind, f"{size:g}", f"{end:.1e}", f"{scale:.1e}", f"{end / scale:.2g}"))
-    lines = (
-        f"D = {d}, m = {m}, N = {len(x)} samples, one network. Descents (3.72) from shifts off by 0.001 each, γ = "
-        "1/‖∇²J‖.",
-        f"With the true weights every step leaves {ratio:.6f} of the error; 1 - γ λ_min(A), A with its factor ½ as "
-        "printed,",
-        f"is {1 - rate * half:.6f}, and 1 - γ λ_min(∇²J) = {1 - 2 * rate * half:.6f}. With wrong weights, where "
-        "they end:",
-        "",
-        *grid(("errors of the weights", "their size", "‖τ̂ - τ‖ at the end", "Δ_W1", "ratio"), rows),
+            found = shift_refinement.gauss_newton(wrong, tau, TANH, samples, steps=8)
+            yield End(kind, size, float((found - tau).norm()), terms(w, wrong)["Δ_W1"])
+
+
+def of_descents(true: Descended, wrong: Sequence[End]) -> Iterator[Item]:
+    """What is said of descents."""
+    yield verdict(
+        "Theorem 3.4: linear convergence, ξ = 1 - γ λ_min(A)",
+        true.ratio <= true.printed + 1e-9,
+        f"{true.ratio:.6f} a step, below {true.printed:.6f}: J has the Hessian 2A, which (3.85) takes as A.",
     )
-    linear = {kind: slope([e[0] for e in every], [e[1] for e in every]) for kind, every in ends.items()}
-    worst = max(e[2] for every in ends.values() for e in every)
-    halves = {kind: max(e[1] for e in every) for kind, every in ends.items()}
-    items = (
-        verdict(
-            "Theorem 3.4: linear convergence, ξ = 1 - γ λ_min(A)",
-            HERE,
-            ratio <= 1 - rate * half + 1e-9,
-            f"{ratio:.6f} a step, below {1 - rate * half:.6f}: J has the Hessian 2A, which (3.85) takes as A.",
-        ),
-        verdict(
-            "Theorem 3.4, (3.74): the end is within C Δ_W",
-            HERE,
-            worst < 10,
-            f"with C = {worst:.2g}; ends go like the weights' errors to the power {linear['random']:.2f} (random) and "
-            f"{linear['aligned']:.2f} (aligned).",
-        ),
-        verdict(
-            "§3.4.2: aligned errors of weights are worse for shifts than random ones",
-            HERE,
-            halves["aligned"] > halves["random"],
-            f"At errors of 0.01 they leave {halves['aligned']:.1e}, random ones {halves['random']:.1e}.",
-        ),
+    of_kind = {kind: [end for end in wrong if end.kind == kind] for kind in ("random", "aligned")}
+    power = {kind: slope((end.size for end in mine), (end.error for end in mine)) for kind, mine in of_kind.items()}
+    worst = max(end.ratio for end in wrong)
+    yield verdict(
+        "Theorem 3.4, (3.74): the end is within C Δ_W",
+        worst < 10,
+        f"with C = {worst:.2g}; ends go like the weights' errors to the power {power['random']:.2f} (random) and "
+        f"{power['aligned']:.2f} (aligned).",
     )
-    return Check("Descents of the shifts (Theorem 3.4)", lines, items)
+    random, aligned = (max(end.error for end in mine) for mine in of_kind.values())
+    yield verdict(
+        "§3.4.2: aligned errors of weights are worse for shifts than random ones",
+        aligned > random,
+        f"At errors of 0.01 they leave {aligned:.1e}, random ones {random:.1e}.",
+    )
 
 
 def terms(w: Tensor, found: Tensor) -> dict[str, float]:
@@ -134,19 +180,16 @@ def bounds(sizes: Sizes) -> Check:
         (
             verdict(
                 "Figure 3.5, (3.79): for m > D Δ_W1 is below the bound before descents",
-                HERE,
                 below == len(many),
                 f"at {below} of {len(many)} m.",
             ),
             verdict(
                 "Figure 3.5: errors of weights do not accumulate in their sum",
-                HERE,
                 worst < 2,
                 f"‖Σ(w - ŵ)‖ is at most {worst:.2g} ‖W - Ŵ‖_F; aligned errors would have √m.",
             ),
             verdict(
                 "Figure 3.5: ‖Σ(w - ŵ)‖ contributes least to Δ_W1",
-                HERE,
                 len(least) == len(at),
                 f"at m = {', '.join(map(str, least)) or 'none'} of {', '.join(map(str, at))}.",
             ),

@@ -3,7 +3,7 @@
 (1)  H - Ĥ = -h²/6 Σ_k g⁽⁴⁾(z_k) (w_k³ w_kᵀ + w_k w_k³ᵀ) + O(h⁴),  powers by entry, for differences of step h.
 """
 
-from dataclasses import dataclass
+import math
 
 import torch
 from torch import Tensor
@@ -17,22 +17,9 @@ from paramid.tasks.shallow import Shallow
 from paramid.words.activations import activation
 
 
-@dataclass(frozen=True)
-class Sizes:
-    """Of the checks."""
-
-    dimensions: tuple[int, ...] = (20, 25, 30, 35, 40, 45, 50)
-    draws: int = 3
-    span: int = 12
-    descent: tuple[int, int] = (12, 30)
-    descent_steps: int = 6000
-    figure: int = 50
-    widths: tuple[int, ...] = (50, 110, 170, 230, 290, 350, 410, 470, 530, 590)
-    repetitions: int = 2
-    students: tuple[tuple[int, int], ...] = ((25, 250), (35, 490), (50, 377), (50, 1000))
-    student_steps: int = 250
-    samples: tuple[int, ...] = (1000, 10_000, 100_000)
-    past: tuple[int, int] = (6, 30)
+def neurons(d: int, beta: float) -> int:
+    """⌈0.4 D^β⌉."""
+    return math.ceil(0.4 * d**beta)
 
 
 def drawn(d: int, m: int, seed: int = 0) -> Network:
@@ -69,3 +56,13 @@ def ends_of(span: Span, w: Tensor) -> Tensor:
     """The maxima of Φ reached from the columns w, one row each, signs as in w."""
     u = power_ascent.ascend(span.projector(), w.T, step=2.0, steps=500, tol=1e-11)
     return u * torch.sign((u * w.T).sum(1, keepdim=True))
+
+
+def apart(u: Tensor, w: Tensor) -> Tensor:
+    """The lesser of ‖u ± w_k‖ for rows u and columns w_k."""
+    return torch.minimum(torch.cdist(u, w.T), torch.cdist(-u, w.T))
+
+
+def off(u: Tensor, w: Tensor) -> Tensor:
+    """Its least over k for rows u."""
+    return apart(u, w).amin(1)

@@ -104,8 +104,8 @@ def smoothed_bound() -> Checked:
     """Corollary 3.3: s_m ≥ c_l (τ/D)^l / √m."""
     told = {k: smoothed(k) for k in CASES}
     said = "; ".join(
-        f"l = {k}, D = {CASES[k][0]}, m = {CASES[k][1]}: the median s_m falls like τ^{s.exponent:.2f}, and all {DRAWS}"
-        f" draws are above the bound with c_l = {s.constant:.2g}"
+        f"l = {k}, D = {CASES[k][0]}, m = {CASES[k][1]}: the median s_m falls like τ^{s.exponent:.2f}, "
+        f"and all {DRAWS} draws are above the bound with c_l = {s.constant:.2g}"
         for k, s in told.items()
     )
     return Checked(all(abs(s.exponent - k) < 0.25 for k, s in told.items()), said)

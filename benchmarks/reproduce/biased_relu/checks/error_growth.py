@@ -35,8 +35,8 @@ def moment_noise() -> Checked:
     ]
     grows = {k: median(math.log2(sizes[6, n, k] / sizes[3, n, k]) for n in (4_000, 16_000, 64_000)) for k in (3, 4)}
     said = (
-        f"exponents of N from {min(falls):.2f} to {max(falls):.2f}; from D = 3 to 6 the error of T_3 grows like"
-        f" D^{grows[3]:.1f}, of T_4 like D^{grows[4]:.1f}, where D^1.5 and D^2 are allowed"
+        f"exponents of N from {min(falls):.2f} to {max(falls):.2f}; from D = 3 to 6 the error of T_3 grows "
+        f"like D^{grows[3]:.1f}, of T_4 like D^{grows[4]:.1f}, where D^1.5 and D^2 are allowed"
     )
     return Checked(min(falls) > -0.6 and max(falls) < -0.4, said)
 
@@ -83,9 +83,9 @@ def robustness() -> Checked:
     target, bound = 1e-2, 1.5
     proved = target**4 / (2 * (1 + bound) ** 2)
     said = (
-        f"the error is {factor:.0f} η in the median of ten networks and grows like η^{exponent:.2f} from {LEVELS[0]:g}"
-        f" to {LEVELS[-1]:g}; for an error of {target:g} that is η = {target / factor:.0e}, where Lemma 5.6 supposes"
-        f" {proved:.0e}"
+        f"the error is {factor:.0f} η in the median of ten networks and grows like η^{exponent:.2f} "
+        f"from {LEVELS[0]:g} to {LEVELS[-1]:g}; for an error of {target:g} that is η = {target / factor:.0e}, "
+        f"where Lemma 5.6 supposes {proved:.0e}"
     )
     return Checked(0.8 < exponent < 1.2, said)
 

@@ -30,8 +30,8 @@ def affine_units() -> Checked:
     ratio = lost / (b**2 * torch.exp(-(b**2) / 2))
     told = (f"{v:g} is affine but for {float(lost[b.sub(v).abs().argmin()]) ** 0.5:.0e}" for v in (2, 4, 6))
     said = (
-        f"a unit with b = {', '.join(told)} (root mean square); the bound's constant is {float(ratio.max()):.3f} over"
-        " 1 ≤ b ≤ 7"
+        f"a unit with b = {', '.join(told)} (root mean square); "
+        f"the bound's constant is {float(ratio.max()):.3f} over 1 ≤ b ≤ 7"
     )
     return Checked(float(ratio.max()) < 1, said)
 
@@ -110,9 +110,10 @@ def dropped_steps() -> Checked:
     told = printed_regression()
     falls = ", ".join(f"{missed:.0e} after {step:,}" for step, missed in told.descent.items())
     said = (
-        f"‖φ(x)‖ ≤ {told.longest:.0f} where τ = {told.threshold:,.0f}, ‖β‖ = {told.length:.1f} where {told.ball:.0f} is"
-        f" allowed; projected gradient descent misses {falls} steps, least squares {told.exact:.0e}; of the"
-        f" {told.features} features σ(±z), x, 1 {told.rank} are independent"
+        f"‖φ(x)‖ ≤ {told.longest:.0f} where τ = {told.threshold:,.0f}, "
+        f"‖β‖ = {told.length:.1f} where {told.ball:.0f} is allowed; "
+        f"projected gradient descent misses {falls} steps, least squares {told.exact:.0e}; "
+        f"of the {told.features} features σ(±z), x, 1 {told.rank} are independent"
     )
     return Checked(told.longest < told.threshold and told.length < told.ball, said)
 

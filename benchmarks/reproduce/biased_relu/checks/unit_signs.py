@@ -51,8 +51,8 @@ def equal_functions() -> Checked:
     right = float((a * b * torch.special.ndtr(b)).sum())
     printed, mended = float((a * b * turned).sum()), float((-a * b * turned).sum())
     said = (
-        f"two networks that differ by {pair.gap:.0e} have {printed:+.4f} and {right:+.4f} on its sides; with ξ_i on the"
-        f" left {mended:+.4f}"
+        f"two networks that differ by {pair.gap:.0e} have {printed:+.4f} and {right:+.4f} on its sides; "
+        f"with ξ_i on the left {mended:+.4f}"
     )
     return Checked(abs(printed - right) < ROUNDING, said)
 
@@ -96,9 +96,9 @@ def sign_margins() -> Checked:
     missed = {rule: signs_missed(rule, 0.01) for rule in relu_scalars.RULES}
     units, exact = 8 * SIGNED, signs_missed("printed", 0.0)
     said = (
-        f"{exact} of {units} signs are missed where parameters are exact; its margin is {', '.join(told)}, that of the"
-        f" midpoint rule ½: where parameters are off by 0.01 and |b| ≤ 3.5 they miss {missed['printed']} and"
-        f" {missed['midpoint']}"
+        f"{exact} of {units} signs are missed where parameters are exact; its margin is {', '.join(told)}, "
+        "that of the midpoint rule ½: where parameters are off by 0.01 and |b| ≤ 3.5 "
+        f"they miss {missed['printed']} and {missed['midpoint']}"
     )
     return Checked(exact == 0, said)
 
