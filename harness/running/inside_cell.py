@@ -209,7 +209,7 @@ class Execution:
         if stored := claim.stored(self.task.spec):
             metrics = self.task.judge(claim, self.teacher)
         else:  # a function cannot be kept, and in its own code a method could work on: it is judged on its time
-            claim = replace(cast("Function", claim), before=self.shown)
+            claim = replace(cast("Function", claim).held_on(self.device), before=self.shown)
             metrics = self.timed(lambda: {**self.task.judge(claim, self.teacher), **self.outputs(claim)})
         self.last = claim
         told = {"event": "claim", "kind": type(claim).__name__, **self.costs(), "stats": stats}
@@ -256,16 +256,10 @@ class Execution:
         """The output errors of a callable claim on fresh inputs of the task's law."""
         if not callable(claim):
             return {}
-        here = self.device if not claim.arrays() else torch.device("cpu")
-
-        def call(x: Tensor) -> Tensor:
-            value: Tensor = claim(x.to(here))
-            return value.to("cpu") if isinstance(value, Tensor) else value
-
         source = random_streams.generator(self.seed, "judge", *([self.shown] if self.shown else []))
         self.shown += not claim.arrays()
         width = max([1, *(size for array in claim.arrays().values() for size in array.shape)])
-        return judge_outputs(self.teacher, call, self.task, self.cell.judge_inputs, source, width)
+        return judge_outputs(self.teacher, claim, self.task, self.cell.judge_inputs, source, width)
 
     def documented_only(self, metrics: Mapping[str, float]) -> dict[str, float]:
         """The metrics, every one of them documented."""

@@ -152,6 +152,15 @@ class Function(Claim):
         """The function's values."""
         return self.call(x)
 
+    def held_on(self, device: torch.device) -> Function:
+        """The function of inputs and values on the CPU, where its own are on a device."""
+
+        def call(x: Tensor) -> Tensor:
+            value = self.call(x.to(device))
+            return value.to("cpu") if isinstance(value, Tensor) else value
+
+        return replace(self, call=call)
+
 
 def presented(claim: object, spec: Spec) -> tuple[Claim, dict[str, float]]:
     """A copy of a claim that can be judged, and the method's own words as numbers; a ValueError says why it cannot."""

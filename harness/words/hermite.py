@@ -26,6 +26,7 @@ from torch import Tensor
 
 from paramid.words.activations import activation as named
 
+CPU = torch.device("cpu")
 NODES = 200  # of the quadrature for c_k: right to 1e-14 for l = 1 and |b| up to 2; tanh at l = 2 to 2e-9 only
 
 
@@ -43,16 +44,20 @@ def entries(inputs: int, order: int) -> int:
 
 
 @cache
-def multi_indices(inputs: int, order: int) -> Tensor:
-    """The multi-indices i_1 ≤ … ≤ i_k, a row each, on the CPU; never to be written into."""
+def multi_indices(inputs: int, order: int, device: torch.device = CPU) -> Tensor:
+    """The multi-indices i_1 ≤ … ≤ i_k, a row each; held on every device that asks, never to be written into."""
+    if device != CPU:
+        return multi_indices(inputs, order).to(device)
     if order == 0:
         return torch.zeros(1, 0, dtype=torch.long, device="cpu")
     return torch.combinations(torch.arange(inputs, device="cpu"), order, with_replacement=True)
 
 
 @cache
-def multiplicities(inputs: int, order: int) -> Tensor:
+def multiplicities(inputs: int, order: int, device: torch.device = CPU) -> Tensor:
     """How often each distinct entry stands in the full tensor, k! / Π n_j!: the weights of its Frobenius norm."""
+    if device != CPU:
+        return multiplicities(inputs, order).to(device)
     rows = multi_indices(inputs, order)
     run, repeats = (
         torch.ones(len(rows), dtype=torch.float64, device="cpu"),
@@ -67,7 +72,7 @@ def multiplicities(inputs: int, order: int) -> Tensor:
 def features(x: Tensor, order: int) -> Tensor:
     """The distinct entries of (1) for every row of `x` (rows, D): (rows, entries)."""
     tables = torch.stack(polynomials(x.T.contiguous(), order))  # (order + 1, D, rows): whole rows are gathered
-    rows = multi_indices(x.shape[1], order).to(x.device)
+    rows = multi_indices(x.shape[1], order, x.device)
     out = torch.ones(len(rows), len(x), device=x.device, dtype=x.dtype)
     for degree, column in _factors(rows, order):
         out.mul_(tables[degree, column])
@@ -76,7 +81,7 @@ def features(x: Tensor, order: int) -> Tensor:
 
 def powers(columns: Tensor, order: int) -> Tensor:
     """The distinct entries of w^{⊗order} for every column w of (D, m): (entries, m)."""
-    rows = multi_indices(len(columns), order).to(columns.device)
+    rows = multi_indices(len(columns), order, columns.device)
     out = torch.ones(len(rows), columns.shape[1], device=columns.device, dtype=columns.dtype)
     for k in range(order):
         out = out * columns[rows[:, k]]
@@ -87,18 +92,18 @@ def positions(rows: Tensor, inputs: int) -> Tensor:
     """Which of the distinct entries the ordered multi-indices `rows` (any, order) are."""
     order = rows.shape[1]
     digits = inputs ** torch.arange(order - 1, -1, -1, device=rows.device)
-    known = multi_indices(inputs, order).to(rows.device)
+    known = multi_indices(inputs, order, rows.device)
     return torch.searchsorted((known * digits).sum(dim=1), (rows * digits).sum(dim=1))
 
 
 def unfold(distinct: Tensor, inputs: int, order: int) -> Tensor:
     """The full symmetric tensor (D, …, D) of its distinct entries."""
-    return distinct[_places(inputs, order).to(distinct.device)].reshape((inputs,) * order)
+    return distinct[_places(inputs, order, distinct.device)].reshape((inputs,) * order)
 
 
 def fold(full: Tensor) -> Tensor:
     """The distinct entries of a full symmetric tensor."""
-    return full[tuple(multi_indices(full.shape[0], full.ndim).to(full.device).T)]
+    return full[tuple(multi_indices(full.shape[0], full.ndim, full.device).T)]
 
 
 def coefficients(name: str, order: int, biases: Tensor, lengths: Tensor | None = None) -> list[Tensor]:
@@ -110,7 +115,7 @@ def coefficients(name: str, order: int, biases: Tensor, lengths: Tensor | None =
         cumulative = torch.special.ndtr(b)
         higher = [(-1) ** k * h * density for k, h in enumerate(polynomials(b, max(order - 2, 0)))]
         return [lengths * c for c in (b * cumulative + density, cumulative, *higher)][: order + 1]
-    nodes, weights = (torch.as_tensor(v, device=biases.device, dtype=biases.dtype) for v in _quadrature())
+    nodes, weights = _quadrature(biases.device, biases.dtype)
     values = named(name)(lengths[:, None] * nodes + biases[:, None])
     return [values @ (weights * h) for h in polynomials(nodes, order)]
 
@@ -126,8 +131,10 @@ def shallow_tensors(
 
 
 @cache
-def _places(inputs: int, order: int) -> Tensor:
+def _places(inputs: int, order: int, device: torch.device = CPU) -> Tensor:
     """For every entry of the full tensor, which distinct one it is."""
+    if device != CPU:
+        return _places(inputs, order).to(device)
     digits = inputs ** torch.arange(order - 1, -1, -1, device="cpu")
     full = torch.arange(inputs**order, device="cpu")[:, None] // digits % inputs
     return positions(full.sort(dim=1).values, inputs)
@@ -144,7 +151,8 @@ def _factors(rows: Tensor, order: int) -> list[tuple[Tensor, Tensor]]:
 
 
 @cache
-def _quadrature() -> tuple[np.ndarray, np.ndarray]:
+def _quadrature(device: torch.device, dtype: torch.dtype) -> tuple[Tensor, Tensor]:
     """Nodes and weights of E[·] under N(0, 1)."""
     nodes, weights = np.polynomial.hermite_e.hermegauss(NODES)
-    return nodes, weights / math.sqrt(2 * math.pi)
+    weights = weights / math.sqrt(2 * math.pi)
+    return torch.as_tensor(nodes, device=device, dtype=dtype), torch.as_tensor(weights, device=device, dtype=dtype)

@@ -126,11 +126,11 @@ def signs(network: Network, x: Tensor, y: Tensor, g: Activation, error: float) -
     assert g.tilt is not None
     (w, a), left = network.weights, y - network(x)
     ones = torch.cat([torch.ones_like(x[:, :1]), x], 1)
-    slopes = torch.linalg.lstsq(ones, left).solution[1:]
+    slopes = (torch.linalg.pinv(ones) @ left)[1:]
     columns = g.tilt * torch.einsum("dm,mo->dom", w, a).flatten(0, 1)
     right = slopes.flatten() + columns.sum(1)
     if columns.shape[0] >= columns.shape[1]:
-        s = torch.linalg.lstsq(columns, right[:, None], driver="gelsd").solution[:, 0]
+        s = torch.linalg.pinv(columns) @ right
         if bool(((s.abs() - 1).abs() < DOUBTED).all()):
             return s.sign()
     try:

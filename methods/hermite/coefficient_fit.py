@@ -47,10 +47,10 @@ def fit(theta: Tensor, targets: Tensors, name: str, *, pinned: Pinned, steps: in
 
 def energy(tensors: Tensors, inputs: int) -> float:
     """Σ_k (1/k!) ‖T_k‖²."""
-    return sum(
-        float((hermite.multiplicities(inputs, k).to(t) * t.square()).sum()) / math.factorial(k)
-        for k, t in tensors.items()
-    )
+    parts = [
+        (hermite.multiplicities(inputs, k, t.device) * t.square()).sum() / math.factorial(k) for k, t in tensors.items()
+    ]
+    return float(sum(parts))
 
 
 def normal_equations(theta: Tensor, targets: Tensors, name: str) -> Normal:
@@ -59,17 +59,15 @@ def normal_equations(theta: Tensor, targets: Tensors, name: str) -> Normal:
     c = hermite.coefficients(name, max(targets) + 1, b)
     rho, slope = w.T @ w, torch.zeros_like(theta)
     outer = [torch.zeros_like(rho) for _ in range(7)]
-    loss = 0.0
-    for k, target in targets.items():
+    rests = {k: target - modelled(w, a * c[k], k) for k, target in targets.items()}
+    for k, rest in rests.items():
         share, loading = 1 / math.factorial(k), a * c[k]
-        rest = target - modelled(w, loading, k)
-        loss += energy({k: rest}, len(w))
         once = contract(hermite.unfold(rest, len(w), k), w)
         whole = (w * once).sum(0) if k else rest.expand(len(b))
         slope = slope + share * torch.cat([k * loading * once, (a * c[k + 1] * whole)[None], (c[k] * whole)[None]])
         for sums, more in zip(outer, products(rho, k, loading, a * c[k + 1], c[k]), strict=True):
             sums += share * more
-    return Normal(loss, slope, assembled(w, outer))
+    return Normal(energy(rests, len(w)), slope, assembled(w, outer))
 
 
 def products(rho: Tensor, k: int, loading: Tensor, shift: Tensor, size: Tensor) -> tuple[Tensor, ...]:

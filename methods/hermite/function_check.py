@@ -61,7 +61,7 @@ def deviation(network: Network) -> float:
 
 def mean_square(tensors: Mapping[int, Tensor], inputs: int) -> float:
     """Σ_k ‖T_k‖² / k!, what those orders add to E f²."""
-    weighed = (hermite.multiplicities(inputs, k).to(t) @ t**2 / math.factorial(k) for k, t in tensors.items())
+    weighed = (hermite.multiplicities(inputs, k, t.device) @ t**2 / math.factorial(k) for k, t in tensors.items())
     return float(sum(weighed))
 
 

@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from paramid import Run
-from paramid.methods.hermite.coefficient_fit import contract, loadings
+from paramid.methods.hermite.coefficient_fit import contract
 
 LEAST = 0.2  # of the share of T_2l+2 in A
 
@@ -108,8 +108,8 @@ def lowered(columns: Tensor, lift: int) -> Tensor:
 
 def missed(core: Full, columns: Tensor) -> float:
     """(3), by its normal equations."""
-    total = 0.0
-    for k, tensor in core.items():
-        explained = float(loadings(tensor, columns) @ (columns * contract(tensor, columns)).sum(0))
-        total += (float(tensor.square().sum()) - explained) / math.factorial(k)
-    return total
+    along = torch.stack([(columns * contract(t, columns)).sum(0) for t in core.values()])
+    grams = torch.stack([(columns.T @ columns) ** k for k in core])
+    explained = (along * (torch.linalg.pinv(grams, hermitian=True) @ along[:, :, None])[:, :, 0]).sum(1)
+    left = [(t.square().sum() - e) / math.factorial(k) for (k, t), e in zip(core.items(), explained, strict=True)]
+    return float(sum(left))

@@ -62,7 +62,7 @@ def lift(q: Tensor, inputs: int) -> Tensor:
 
 def expand(columns: Tensor, distinct: Tensor, order: int) -> Terms:
     """(5), over the distinct entries weighted as the full tensor weighs them."""
-    weight = hermite.multiplicities(len(columns), order).to(distinct).sqrt()
+    weight = hermite.multiplicities(len(columns), order, distinct.device).sqrt()
     powers = weight[:, None] * hermite.powers(columns, order)
     right = (weight * distinct)[:, None]
     coefficients = torch.linalg.pinv(powers) @ right

@@ -125,7 +125,7 @@ def _assemble(products: Mapping[int, Tensor], inputs: int) -> dict[int, Tensor]:
     """(2) for every order, given E[He_p (r He_q)ᵀ] of it and of all orders that its traces need."""
     tensors: dict[int, Tensor] = {}
     for k, product in sorted(products.items()):
-        rows, p = hermite.multi_indices(inputs, k).to(product.device), (k + 1) // 2
+        rows, p = hermite.multi_indices(inputs, k, product.device), (k + 1) // 2
         tensor = product[hermite.positions(rows[:, :p], inputs), hermite.positions(rows[:, p:], inputs)]
         for s, weight in enumerate(_traces(rows, p), 1):
             rest = torch.cat([rows[:, : p - s], rows[:, p + s :]], dim=1)
@@ -159,7 +159,7 @@ def _blocks(samples: Pairs, degrees: list[int], model: Network | None) -> Iterat
 
 def _factorials(like: Tensor, inputs: int, order: int) -> Tensor:
     """E He_α² = α! for every distinct entry."""
-    return math.factorial(order) / hermite.multiplicities(inputs, order).to(like)
+    return math.factorial(order) / hermite.multiplicities(inputs, order, like.device)
 
 
 def of_network(model: Network, orders: Sequence[int]) -> dict[int, Tensor]:

@@ -34,8 +34,8 @@ def rate(step: int, steps: int, *, warm: int = WARM) -> float:
 
 def cut(gradients: Sequence[Tensor], most: float = CUT) -> list[Tensor]:
     """The gradients, shrunk together to norm `most` where they are longer."""
-    length = math.sqrt(sum(float(g.square().sum()) for g in gradients))
-    scale = most / length if length > most else 1.0
+    length = torch.stack([g.square().sum() for g in gradients]).sum().sqrt()
+    scale = torch.where(length > most, most / length, 1.0)
     return [scale * g for g in gradients]
 
 

@@ -74,7 +74,8 @@ def tangent(theta: Tensor, normal: Normal, pinned: Pinned) -> tuple[Tensor, Tens
     """Slope and Gram matrix along what is free, with ones in G's diagonal for what is not."""
     slope, n = normal.slope, theta.numel()
     gram = normal.gram
-    size = float(gram.diagonal().mean()) or 1.0
+    size = gram.diagonal().mean()
+    size = torch.where(size == 0, 1.0, size)
     if pinned.norms:
         slope = off_radius(slope, theta)
         gram = off_radius(off_radius(gram.view(*theta.shape, n), theta).view(n, n).T.reshape(*theta.shape, n), theta)

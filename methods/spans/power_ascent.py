@@ -23,22 +23,25 @@ from torch import Tensor
 from paramid.methods.spans.subspace import Projector
 
 UNTIL = "until"
+LOOKS = 10  # steps between two looks at what has arrived: a device is waited for at each
 MOST = 10  # times the starts of §3.6, where nobody caps them otherwise
 
 Climb = Callable[[int], tuple[Tensor, Tensor]]  # from so many random starts to unit rows and their quality
 
 
 def ascend(p: Projector, u: Tensor, *, step: float, steps: int, tol: float) -> Tensor:
-    """Iterate (2) from unit rows `u` (starts, d). A start that moves by less than `tol` has arrived and stays."""
+    """Iterate (2) from unit rows `u` (starts, d). Starts that move by less than `tol` have arrived and stay."""
     return torch.cat([_ascend(p, rows, step, steps, tol) for rows in u.split(p.at_once)])
 
 
 def _ascend(p: Projector, u: Tensor, step: float, steps: int, tol: float) -> Tensor:
     ends, moving = u.clone(), torch.arange(len(u), dtype=torch.int64, device=u.device)
-    for _ in range(steps):
-        before = ends[moving]
-        after = before + 2 * step * p.pull(before)
-        after = after / after.norm(dim=1, keepdim=True)
+    for done in range(0, steps, LOOKS):
+        after = ends[moving]
+        for _ in range(min(LOOKS, steps - done)):
+            before = after
+            after = before + 2 * step * p.pull(before)
+            after = after / after.norm(dim=1, keepdim=True)
         ends[moving] = after
         moving = moving[(after - before).norm(dim=1) >= tol]
         if not len(moving):
@@ -70,10 +73,11 @@ def checked(starts: int | str | None) -> None:
 
 def distinct(u: Tensor, quality: Tensor, *, threshold: float, most: int, same: float = 0.99) -> Tensor:
     """Of the rows with quality above `threshold` at most `most`, the best of every heap |cos| >= `same`, best first."""
-    kept = u.new_empty(0, u.shape[1])
+    rows, good = u.cpu(), quality.tolist()
+    kept = rows.new_empty(0, u.shape[1])
     for index in quality.argsort(descending=True).tolist():
-        if len(kept) == most or quality[index] <= threshold:
+        if len(kept) == most or good[index] <= threshold:
             break
-        if not len(kept) or (kept @ u[index]).abs().max() < same:
-            kept = torch.cat([kept, u[index : index + 1]])
-    return kept
+        if not len(kept) or (kept @ rows[index]).abs().max() < same:
+            kept = torch.cat([kept, rows[index : index + 1]])
+    return kept.to(u.device)

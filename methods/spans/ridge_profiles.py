@@ -165,7 +165,8 @@ def polished(curves: Curves, fit: Fit, free_norm: bool, steps: int = 25, tiny: f
         slopes = torch.stack([by_norm, by_shift], -1) * scale
         normal = slopes.mT @ slopes
         ridge = damping[..., None, None] * torch.diag_embed(normal.diagonal(dim1=-2, dim2=-1)) + 1e-30 * identity
-        step = -torch.linalg.solve(normal + ridge + torch.diag(1 - scale), slopes.mT @ r[..., None])[..., 0]
+        system = normal + ridge + torch.diag(1 - scale)
+        step = -torch.linalg.solve_ex(system, slopes.mT @ r[..., None]).result[..., 0]  # a singular one gains nothing
         step = step.clamp(-0.5, 0.5)
         after = curves.at(fit.norm * torch.exp(step[..., 0]), fit.shift + step[..., 1])
         gained = after.cost < fit.cost

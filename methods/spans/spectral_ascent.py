@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 
 from paramid.methods.spans import symmetric
+from paramid.methods.spans.power_ascent import LOOKS
 
 CHUNK = 2**22  # doubles of intermediate
 
@@ -28,11 +29,13 @@ def _ascend(basis: Tensor, c: Tensor, d: int, step: float, steps: int, tol: floa
     values = torch.linalg.eigvalsh(symmetric.unpack(c @ basis.T, d))
     c = torch.where((values[:, 0].abs() > values[:, -1])[:, None], -c, c)  # the largest eigenvalue is to be positive
     moving = torch.arange(len(c), dtype=torch.int64, device=c.device)
-    for _ in range(steps):
-        before = c[moving]
-        u, _ = top_eigenvector(before, basis, d)
-        after = before + step * symmetric.squares(u) @ basis
-        after = after / after.norm(dim=1, keepdim=True)
+    for done in range(0, steps, LOOKS):
+        after = c[moving]
+        for _ in range(min(LOOKS, steps - done)):
+            before = after
+            u, _ = top_eigenvector(before, basis, d)
+            after = before + step * symmetric.squares(u) @ basis
+            after = after / after.norm(dim=1, keepdim=True)
         c[moving] = after
         moving = moving[(after - before).norm(dim=1) >= tol]
         if not len(moving):
