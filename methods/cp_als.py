@@ -103,7 +103,7 @@ def alternate(tensor: Tensor, start: list[Tensor], iterations: int, tolerance: f
                 tol=tolerance,
                 random_state=0,
             )
-        except RuntimeError:  # a singular system
+        except torch.linalg.LinAlgError:  # type: ignore[attr-defined]  # a singular system
             return None
     columns: Tensor = factors[0] / factors[0].norm(dim=0)
     return columns if bool(torch.isfinite(columns).all()) else None

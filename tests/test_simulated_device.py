@@ -12,10 +12,14 @@ from tests.contract_pairs import PAIRS
 pytestmark = pytest.mark.skipif(
     not simulated_device.available(), reason="this torch has no devices that are written in Python"
 )
-VARIANTS = [
+VARIANTS = [  # what takes other code than those pairs
     ("threshold-boundary:source=samples", "threshold:D=4,m=3,N=20000"),
     ("sphere-lm", "shallow:D=5,m=4,activation=softplus"),
-    ("kernel:N=100", "quadratic:D=5,k=3"),
+    ("sphere-lm:route=few-rows", "shallow:D=5,m=7"),
+    ("far-lines", "shallow:D=5,m=3,noise=1e-6,outer=free"),
+    ("peel", "trained:widths=5-3,steps=100"),
+    ("kinks", "relu:D=6,widths=4-3"),
+    ("threshold-graph", "threshold:D=6,m=3,N=20000,activation=exponential,polynomial=monotone,weights=blocks"),
 ]
 
 

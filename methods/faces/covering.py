@@ -36,7 +36,7 @@ def covered(f: Values, layer: Layer, rank: int, run: Run) -> tuple[Layer, list[S
         share = SHARED if tries < fewest else n - n // 2
         try:
             got = seen(f, whole(layer, run) if n == width else drawn(layer, missing, share, run), rank, run)
-        except (GiveUp, RuntimeError) as reason:  # torch's LinAlgError, which its stubs do not export
+        except (GiveUp, torch.linalg.LinAlgError) as reason:  # type: ignore[attr-defined]
             why = str(reason)
             continue
         if got.rms < USABLE:

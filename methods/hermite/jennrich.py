@@ -73,7 +73,7 @@ def _eigenvectors(a: Tensor, b: Tensor) -> Tensor | None:
     """The eigenvectors (4) of a b^{-1}, real parts; None where b is singular or an eigenvector is not real at all."""
     try:
         vectors = torch.linalg.eig(torch.linalg.solve(b, a, left=False))[1].real
-    except RuntimeError:  # torch's LinAlgError, which its stubs do not export
+    except torch.linalg.LinAlgError:  # type: ignore[attr-defined]  # torch's stubs do not export it
         return None
     usable = bool(torch.isfinite(vectors).all()) and float(vectors.norm(dim=0).min()) > 0
     return vectors if usable else None
