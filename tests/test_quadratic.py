@@ -95,7 +95,7 @@ def test_random_labels_have_no_teacher() -> None:
     assert float(y.std()) == pytest.approx(1, rel=0.05)
     assert float((x.T @ y).abs().max()) / 5000 < 0.06
     scores = family.judge(family.truth(family.draw(0), Network), family.draw(0))
-    assert set(scores) == {"error", "training_rmse", "fitted"}
+    assert set(scores) == {"error", "training_rmse", "fitted", "fitted_nearly"}
     assert scores["error"] == pytest.approx(1 / math.sqrt(2), rel=0.05)
 
 
