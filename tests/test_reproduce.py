@@ -413,10 +413,12 @@ def test_random_labels_are_judged_panel_by_panel() -> None:
 
 def test_the_named_descents_are_judged_one_by_one() -> None:
     good, bad = quadratic_records(1e-14), quadratic_records(1e-3)
-    held, told = squares.every_descent_arrives(good)
-    assert held is True
-    assert told.count("L < 1e-4 for 100%") == 5
-    assert squares.every_descent_arrives(bad)[0] is False
+    for name in squares.ALONE:
+        held, told = squares.arrives(name, good)
+        assert held is True
+        assert told.count(": 100% and 100%") == 3
+        assert squares.arrives(name, bad)[0] is False
+    assert squares.arrives("nobody", good)[0] is None
     assert squares.planted_is_zero(good)[0] is True
     assert squares.planted_is_zero(bad)[0] is False
     text = "\n".join(squares.descents(good["landscape-descents"]))

@@ -84,12 +84,15 @@ ITEMS = (
         needs=DESCENTS,
     ),
     Item("Theorem 2.2, (2.1)", "the bound on L at approximate local minima", STATEMENTS, landscapes.bound),
-    Item(
-        "§2.1, after Theorem 2.2",
-        "gradient, perturbed gradient, trust region and cubic descents find a small loss",
-        NAMED,
-        squares.every_descent_arrives,
-        needs=DESCENTS,
+    *(
+        Item(
+            "§2.1, after Theorem 2.2",
+            f"finds a small loss: {name}",
+            NAMED,
+            partial(squares.arrives, name),
+            needs=DESCENTS,
+        )
+        for name in squares.ALONE
     ),
     Item("Assumption 2.3, Example 2.4", "μ > 0 of all four, γ ≠ 0 of softplus alone", STATEMENTS, local.examples),
     Item(
@@ -171,7 +174,7 @@ ITEMS = (
     Item(
         "§2.1, after Theorem 2.2",
         "approximate cubic regularisation [4, 13, 14] and stochastic gradients [18]",
-        word="not built: they save work per step where Hessians are too large to hold, which these are not",
+        word="not built: they save work per step where Hessians or samples are too many to hold, which these are not",
     ),
     Item(
         "§2.1, after Theorem 2.2",
