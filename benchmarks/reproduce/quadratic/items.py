@@ -6,7 +6,7 @@ from functools import partial
 from benchmarks.reproduce.quadratic import jacobian_spectra as spectra
 from benchmarks.reproduce.quadratic import landscapes, lemmas, random_labels, shares, squares
 from benchmarks.reproduce.quadratic import local_convergence as local
-from benchmarks.reproduce.quadratic.printed import PANELS, RANDOM
+from benchmarks.reproduce.quadratic.printed import ENOUGH, PANELS, RANDOM
 from benchmarks.reproduce.source_items import Item
 
 FIGURES, GRAM, DESCENTS = ("landscape-3",), ("gram",), ("landscape-descents",)
@@ -14,10 +14,13 @@ WHO, MATRICES, NAMED = "Figures 2 to 4", "Squares", "The descents that the paper
 LOCAL, JACOBIANS, STATEMENTS = "Theorem 2.5 in numbers", "Jacobians in numbers", "the statements"
 
 
+WAYS = (("descent alone, in our number of steps", shares.PRINTED), ("ends settled by a polish", shares.SETTLED))
+
+
 def panels() -> Iterator[Item]:
     """Every panel of Figures 2 and 3, by descent alone and by whether its ends are global."""
     for panel in PANELS:
-        for how, reading in (("descent alone", shares.PRINTED), ("ends settled by a polish", shares.SETTLED)):
+        for how, reading in WAYS:
             yield Item(
                 panel.name,
                 f"the probability crosses 1/2 at {panel.axis} = {panel.crossing:g} ({how})",
@@ -26,7 +29,7 @@ def panels() -> Iterator[Item]:
                 needs=FIGURES,
             )
         if panel.always is not None:
-            for how, reading in (("descent alone", shares.PRINTED), ("ends settled by a polish", shares.SETTLED)):
+            for how, reading in WAYS:
                 yield Item(
                     panel.name,
                     f"for {panel.axis} ≥ {panel.always:g} every start finds a global minimum ({how})",
@@ -51,7 +54,7 @@ def widths() -> Iterator[Item]:
         for mode in (random_labels.ALONE, random_labels.FLIPPED, random_labels.POLISHED):
             yield Item(
                 name,
-                f"kD > 1.5 N: descent finds a global minimum, RMSE 0 ({mode})",
+                f"kD > {ENOUGH:g} N: descent finds a global minimum, RMSE 0, in our number of steps ({mode})",
                 WHO,
                 partial(random_labels.zero_from, panel, mode),
                 needs=FIGURES,
@@ -78,7 +81,7 @@ ITEMS = (
     ),
     Item(
         "Theorem 2.2",
-        "one sign, k ≥ D, N ≤ c D²: no spurious minima, and zero",
+        "one sign, k ≥ D, N ≤ c D²: no spurious minima, strict saddles, and zero",
         NAMED,
         squares.planted_is_zero,
         needs=DESCENTS,
@@ -107,15 +110,15 @@ ITEMS = (
         LOCAL,
         partial(local.converges, False),
     ),
-    Item("(2.4), (2.5)", "the basin ends there", LOCAL, local.radius_is_necessary),
-    Item("(2.4)", "the basin shrinks like n^-1.5", LOCAL, local.radius_law),
-    Item("Theorem 2.5", "the rate is c α d/n", LOCAL, local.rate_is_printed),
+    Item("(2.4), (2.5), our question", "does the basin end there", LOCAL, local.radius_is_necessary),
+    Item("(2.4), our question", "does the basin shrink like n^-1.5", LOCAL, local.radius_law),
+    Item("Theorem 2.5, our question", "is the rate no better than c α d/n", LOCAL, local.rate_is_printed),
     Item("(2.7)", "β ≤ C (σ_max² + 1) k", LOCAL, local.smoothness),
     Item("§2.2, after Remark 2.6", "descent converges to the planted model", LOCAL, local.weights_are_found),
     *panels(),
     Item(
-        "Figures 2 and 3",
-        "more weights never make it harder",
+        "Figures 2 and 3, our question",
+        "do more weights never make it harder",
         WHO,
         shares.falls_before,
         needs=FIGURES,
@@ -130,8 +133,8 @@ ITEMS = (
         needs=FIGURES,
     ),
     Item(
-        "§2.1 and §3",
-        "a fit tells the planted matrix",
+        "§2.1 and §3, our question",
+        "does a fit tell the planted matrix",
         MATRICES,
         squares.fits_are_no_identification,
         needs=GRAM,

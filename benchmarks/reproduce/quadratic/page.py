@@ -35,8 +35,8 @@ PAGE = Page(
     title="Over-parameterised nets, beside the paper",
     sources="""\
 Reference: Soltanolkotabi, Javanmard & Lee, *Theoretical insights into the optimization landscape of over-parameterized
-shallow neural networks*, arXiv:1707.04926 (2017, revised 2022). Its identities are tests too:
-`tests/test_landscape.py`. Its n is our N.""",
+shallow neural networks*, arXiv:1707.04926 (2017, revised 2022). Its identities and
+lemmas are tests too: `tests/test_landscape.py`, `tests/test_quadratic_theorems.py`. Its n is our N, its d our D.""",
     sections={
         "landscape-3": Section(
             "Figures 2 to 4: who is trapped",

@@ -12,7 +12,7 @@ from benchmarks.reproduce.quadratic.shares import given
 from benchmarks.reproduce.source_items import Judged, Made
 from benchmarks.reproduce.transitions import losses
 from paramid.records.record import Record
-from paramid.tasks.quadratic import Quadratic
+from paramid.tasks.quadratic import LEVELS, Quadratic
 from paramid.words.naming import UsageError
 
 ALONE, FLIPPED, ONES, POLISHED = (
@@ -29,7 +29,7 @@ MODES: Mapping[str, tuple[str, str, str]] = {  # v0, train, polish
 }
 STARTS = 5
 STEPS = (1, 10, 100, 1000)  # that are claimed on the way
-ZERO = 1e-6  # of an RMSE that is 1/√2 for f̂ = 0
+ZERO = math.sqrt(LEVELS["fitted"] / 2)  # the RMSE at which L is so much of that of f̂ = 0, 1/2 in the mean
 
 
 def is_random(record: Record, panel: str, mode: str) -> bool:
@@ -136,7 +136,7 @@ def zero_from(panel: str, mode: str, made: Made) -> Judged:
     told = "; ".join(f"{three(v)} at kD/N = {ratio(panel, k):g}" for k, v in found.items())
     held = all(max(v) < ZERO for v in found.values())
     count = sum(map(len, found.values()))
-    return held, f"{mode}: best, median and worst RMSE {told} ({count} starts; zero is below {ZERO:g})"
+    return held, f"{mode}: best, median and worst RMSE {told} ({count} starts; zero is below {ZERO:.0e})"
 
 
 def ones_have_a_floor(made: Made) -> Judged:

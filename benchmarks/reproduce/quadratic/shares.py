@@ -126,6 +126,8 @@ def text(records: Records) -> Iterator[str]:
         ),
     )
     for panel in (*PANELS, *CAPTIONED):
+        if not any(counts(records, panel, reading) for reading in READINGS):
+            continue
         yield from ("", f"### {panel.title}", "")
         yield from table(records, panel)
     yield ""
