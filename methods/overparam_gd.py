@@ -53,6 +53,7 @@ class OverparamGD:
     train: str = "auto"  # both: W and v; weights: W alone; auto: W alone where v is known to be 1, else both
     descent: str = "gradient"  # gradient: by step and kicks; trust: a trust region; cubic: cubic regularisation
     step: str = "bold"  # bold: grows by 2 %, halves where L would rise; curvature: 1 / λ_max(JJᵀ/n) at the start
+    step_scale: float = 1.0  # what step=curvature is multiplied by: below 1 where curvature grows on the way
     kicks: int = 3  # how often at most noise pushes a run whose slope vanishes; 0: never
     iterations: int = 5000  # steps of the descent, at most
     init: float = 1.0  # scale of the first weights: W_0 ~ init N(0, I/D)
@@ -65,7 +66,7 @@ class OverparamGD:
 
     def __post_init__(self) -> None:
         among(self, **CHOICES)
-        positive(self, "starts", "iterations", "init", "lm_steps", "N")
+        positive(self, "starts", "iterations", "init", "lm_steps", "step_scale", "N")
         at_least(self, kicks=0)
 
     def declines(self, spec: Spec) -> str | None:
@@ -104,7 +105,7 @@ class OverparamGD:
         if self.descent != "gradient":
             cubic = self.descent == "cubic"
             return second_order.descend(problem, first, cubic=cubic, most=self.iterations, tol=STOP)
-        alpha = 1 / steepest(problem, first) if self.step == "curvature" else None
+        alpha = self.step_scale / steepest(problem, first) if self.step == "curvature" else None
         most, kicks = self.iterations, self.kicks
         return descend(problem, first, step=alpha, most=most, tol=STOP, run=run, kicks=kicks)
 

@@ -42,12 +42,13 @@ BOLD = (("polish", ""), ("step", ""))
 SETTLED = Reading("descent, then Levenberg-Marquardt", POLISH, "v = ±1")
 SETTLED_ONES = Reading("descent, then Levenberg-Marquardt", POLISH, "v = 1")
 PRINTED = Reading("descent alone, constant step", CONSTANT, "v = ±1", "fitted_nearly")
+DRIVEN = Reading("descent alone, bold driver", BOLD, "v = ±1", "fitted_nearly")
 READINGS = (
     SETTLED,
     SETTLED_ONES,
     PRINTED,
     Reading("descent alone, constant step", CONSTANT, "v = ±1"),
-    Reading("descent alone, bold driver", BOLD, "v = ±1", "fitted_nearly"),
+    DRIVEN,
     Reading("descent alone, bold driver", BOLD, "v = ±1"),
     Reading("descent alone, bold driver", BOLD, "v = 1", "fitted_nearly"),
     Reading("descent alone, bold driver", BOLD, "v = 1"),
@@ -109,12 +110,13 @@ def text(records: Records) -> Iterator[str]:
     yield "what f̂ = 0 leaves; a crossing of 1/2 is that of a logistic curve on the rising branch, with its 95 %"
     yield "interval by the likelihood. v_0 = ±1, as printed, or 1, which is ours; v and W are trained."
     yield ""
-    alone, before = steps(records, PRINTED), steps(records, SETTLED)
-    yield "What the paper does not say is ours: the step (*constant*: 1/λ_max(JJᵀ/n) at the start and no kicks;"
-    yield f"*bold driver*: grows by {GROW - 1:.0%}, halves where L would rise, and noise of {KICK:g} kicks a run"
-    yield f"whose slope is below {FLAT:g}, {KICKS} times at most), the number of steps, {alone}, and when a minimum"
-    yield f"counts as global. What settles whether a basin is global is ours too: {before} steps of the bold driver,"
-    yield "then Levenberg-Marquardt, after which a start is at L = 0 to rounding or far from it."
+    alone, bold, before = (steps(records, r) for r in (PRINTED, DRIVEN, SETTLED))
+    share = next((given(r.method).get("step_scale", "1") for r in records if read_by(r, PRINTED)), "-")
+    yield "What the paper does not say is ours: the step, the number of steps, and when a minimum counts as global."
+    yield f"*Constant step*: {share}/λ_max(JJᵀ/n) at the start, {alone} steps, no kicks. *Bold driver*: a step that grows"
+    yield f"by {GROW - 1:.0%} and halves where L would rise, {bold} steps; noise of {KICK:g} kicks a run whose slope is"
+    yield f"below {FLAT:g}, {KICKS} times at most. What settles whether a basin is global is ours too: {before} steps of"
+    yield "the bold driver, then Levenberg-Marquardt, after which a start is at L = 0 to rounding or far from it."
     yield ""
     yield from grid(
         ("panel", "descent and start", "paper", "ours", "kD/N", "teachers"),
