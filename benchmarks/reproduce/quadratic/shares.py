@@ -113,10 +113,11 @@ def text(records: Records) -> Iterator[str]:
     alone, bold, before = (steps(records, r) for r in (PRINTED, DRIVEN, SETTLED))
     share = next((given(r.method).get("step_scale", "1") for r in records if read_by(r, PRINTED)), "-")
     yield "What the paper does not say is ours: the step, the number of steps, and when a minimum counts as global."
-    yield f"*Constant step*: {share}/λ_max(JJᵀ/n) at the start, {alone} steps, no kicks. *Bold driver*: a step that grows"
-    yield f"by {GROW - 1:.0%} and halves where L would rise, {bold} steps; noise of {KICK:g} kicks a run whose slope is"
-    yield f"below {FLAT:g}, {KICKS} times at most. What settles whether a basin is global is ours too: {before} steps of"
-    yield "the bold driver, then Levenberg-Marquardt, after which a start is at L = 0 to rounding or far from it."
+    yield f"*Constant step*: {share}/λ_max(JJᵀ/n) at the start, {alone} steps, no kicks."
+    yield f"*Bold driver*: a step that grows by {GROW - 1:.0%} and halves where L would rise, {bold} steps; noise of"
+    yield f"{KICK:g} kicks a run whose slope is below {FLAT:g}, {KICKS} times at most."
+    yield f"What settles whether a basin is global is ours too: {before} steps of the bold driver, then"
+    yield "Levenberg-Marquardt, after which a start is at L = 0 to rounding or far from it."
     yield ""
     yield from grid(
         ("panel", "descent and start", "paper", "ours", "kD/N", "teachers"),
