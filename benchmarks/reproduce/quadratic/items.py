@@ -99,6 +99,12 @@ ITEMS = (
     ),
     Item("Assumption 2.3, Example 2.4", "μ > 0 of all four, γ ≠ 0 of softplus alone", STATEMENTS, local.examples),
     Item(
+        "(2.2), (2.3)",
+        "bounded weights, D ≤ N ≤ c_0 σ_min⁴/σ_max⁸ D²",
+        LOCAL,
+        word="c_0 has no value; N = D to 8 D, orthonormal and Gaussian W*",
+    ),
+    Item(
         "Theorem 2.5",
         "within (2.4) and (2.5) L contracts at every step: softplus",
         LOCAL,
