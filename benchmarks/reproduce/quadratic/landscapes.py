@@ -16,7 +16,7 @@ import torch
 from benchmarks.reproduce.source_items import Judged, Made, spread
 from paramid import Run, activation
 from paramid.methods.squares import landscape
-from paramid.methods.squares.overparam_descent import Problem, descend, kick, point
+from paramid.methods.squares.overparam_descent import KICK, Problem, descend, kick, point
 from paramid.methods.squares.overparam_polish import polish
 
 INSTANCES = 5
@@ -77,7 +77,7 @@ def left_by_noise(_: Made) -> Judged:
     ends = [f[3] for f in saddles()]
     return max(
         ends
-    ) < 1e-20, f"noise of 1e-3, descent and a polish bring L to {max(ends):.1e} or less at all {len(ends)}"
+    ) < 1e-20, f"noise of {KICK:g}, descent and a polish bring L to {max(ends):.1e} or less at all {len(ends)}"
 
 
 def bound(_: Made) -> Judged:

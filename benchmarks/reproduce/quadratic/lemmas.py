@@ -30,6 +30,7 @@ from paramid.methods.squares.overparam_descent import Problem, point
 DIMENSIONS = (5, 10, 20, 40, 80)
 OVERSAMPLING = 20  # n = 20 d log d in (4)
 STEEPEST = {"softplus": 1.0, "tanh": 1.0, "logistic": 0.25, "erf": 2 / math.sqrt(math.pi)}  # B = max |φ'|
+POINTS, DRAWS = 60, 10_000  # around planted weights, and of z in (5)
 ROUNDING = 1e-10
 
 
@@ -136,26 +137,26 @@ def spectral(_: Made) -> Judged:
 def lengths(_: Made) -> Judged:
     """Lemma 7.10 for softplus, d = 40, t = 2."""
     d, t, b, run = 40, 2.0, SHARPNESS["softplus"], Run.seeded(0)
-    w, x = torch.linalg.qr(run.normal(d, d))[0], run.normal(d, 10_000)
+    w, x = torch.linalg.qr(run.normal(d, d))[0], run.normal(d, DRAWS)
     gamma = averaged("softplus", 2)
     z = ((activation("softplus")(b * w @ x, 1) - averaged("softplus", 1)) / gamma).norm(dim=0)
     rho = b / 4 / gamma
     outside = float(((z < math.sqrt(d) - t * rho) | (z > (math.sqrt(d) + t) * rho)).to(z).mean())
     return (
         outside <= 2 * math.exp(-t * t / 2),
-        f"softplus, d = {d}, t = {t:g}: outside in {outside:.1%} of 10 000 draws, "
+        f"softplus, d = {d}, t = {t:g}: outside in {outside:.1%} of {DRAWS} draws, "
         f"at most {2 * math.exp(-t * t / 2):.0%} are allowed",
     )
 
 
 @cache
 def around(name: str) -> tuple[float, float]:
-    """(6) and (7) over 60 points within R = √(d/n)/4 of planted weights: the least and largest share of the bounds."""
+    """(6) and (7) over points within R = √(d/n)/4 of planted weights: the least and largest share of the bounds."""
     d, n = 20, 40
     run = Run.seeded(0)
     problem, w, v = planted(name, d, d, n, run)
     sigma, _ = constants(problem, w, v)
-    runs, scale = 60, math.sqrt(d / n) / 4
+    runs, scale = POINTS, math.sqrt(d / n) / 4
     u, side = run.normal(runs * d, d).reshape(runs, d, d), run.normal(runs, d).sign()
     length = scale * torch.linspace(0.02, 1, runs, dtype=w.dtype, device=w.device)
     u = u / u.flatten(1).norm(dim=1)[:, None, None]
@@ -171,7 +172,9 @@ def slopes(_: Made) -> Judged:
     """Lemma 7.12."""
     found = {name: around(name)[0] for name in EVEN}
     told = ", ".join(f"{name} {low:.2g}" for name, low in found.items())
-    return min(found.values()) >= 1, f"the least ‖∇_W L‖² over m_L L of 60 points with ‖W - W*‖_F ≤ √(d/n)/4: {told}"
+    return min(
+        found.values()
+    ) >= 1, f"the least ‖∇_W L‖² over m_L L of {POINTS} points with ‖W - W*‖_F ≤ √(d/n)/4: {told}"
 
 
 def distances(_: Made) -> Judged:
