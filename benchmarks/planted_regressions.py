@@ -30,10 +30,12 @@ class Plant:
 
 STENCIL, QUERY = "methods/spans/hessians.py", "        f = oracle.query((rows[:, None, :] + points).flatten(0, 1))"
 POINTS = "    points = offsets(x.shape[1], h, stencil, x)\n"
-PULL = "        after = before + 2 * step * p.pull(before)\n"
+PULL = "            after = before + 2 * step * p.pull(before)\n"
 NETWORK = "yield Network.shallow(w, shifts, name)"
 PLANTS = {
-    "step-twice-as-slow": Plant("seconds", "methods/spans/power_ascent.py", PULL, f"        p.pull(before)\n{PULL}"),
+    "step-twice-as-slow": Plant(
+        "seconds", "methods/spans/power_ascent.py", PULL, f"            p.pull(before)\n{PULL}"
+    ),
     "stencil-of-0.1": Plant("error", STENCIL, POINTS, f"    h = 1e-1\n{POINTS}"),
     "neuron-dropped": Plant(
         "error", "methods/spans/hessian_pipeline.py", NETWORK, NETWORK.replace("w, shifts", "w[:, 1:], shifts[1:]")

@@ -2,6 +2,7 @@
 
     1. W_0 ~ init N(0, I/D), v_0 = 1 (or ±1), for every start
     2. full-batch descent on (v, W), or on W alone                     (overparam_descent)
+       descent=trust, cubic: steps by the Hessian instead              (second_order)
     3. polish=lm: Levenberg-Marquardt, to a global minimum or not      (overparam_polish)
     4. the ends are claimed from the worst start to the best, so that one sees whether every start got there
 
@@ -24,15 +25,17 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Network, Oracle, Run, Spec, activation
+from paramid.methods.squares import second_order
 from paramid.methods.squares.overparam_descent import Point, Problem, descend, point
 from paramid.methods.squares.overparam_polish import polish, tangent_kernel
 from paramid.words import memory_limits
 from paramid.words.neuron_distances import CLOSE
-from paramid.words.options import among, positive
+from paramid.words.options import among, at_least, positive
 
 CHOICES = {
     "v0": ("ones", "rademacher", "balanced"),
     "train": ("auto", "both", "weights"),
+    "descent": ("gradient", "trust", "cubic"),
     "step": ("bold", "curvature"),
     "polish": ("none", "lm"),
 }
@@ -48,7 +51,10 @@ class OverparamGD:
     starts: int = 4  # random starts, which descend side by side
     v0: str = "ones"  # outer weights at the start; ones: 1; rademacher: ±1 at random; balanced: 1 and -1 in turn
     train: str = "auto"  # both: W and v; weights: W alone; auto: W alone where v is known to be 1, else both
+    descent: str = "gradient"  # gradient: by step and kicks; trust: a trust region; cubic: cubic regularisation
     step: str = "bold"  # bold: grows by 2 %, halves where L would rise; curvature: 1 / λ_max(JJᵀ/n) at the start
+    step_scale: float = 1.0  # what step=curvature is multiplied by: below 1 where curvature grows on the way
+    kicks: int = 3  # how often at most noise pushes a run whose slope vanishes; 0: never
     iterations: int = 5000  # steps of the descent, at most
     init: float = 1.0  # scale of the first weights: W_0 ~ init N(0, I/D)
     polish: str = "none"  # none: ends as the descent leaves them; lm: then Levenberg-Marquardt
@@ -60,7 +66,8 @@ class OverparamGD:
 
     def __post_init__(self) -> None:
         among(self, **CHOICES)
-        positive(self, "starts", "iterations", "init", "lm_steps", "N")
+        positive(self, "starts", "iterations", "init", "lm_steps", "step_scale", "N")
+        at_least(self, kicks=0)
 
     def declines(self, spec: Spec) -> str | None:
         """Squares, and softplus without shifts, of a width that is told."""
@@ -73,7 +80,9 @@ class OverparamGD:
         if spec.output_bias != "zero":
             return "trains no output bias"
         n, d = self.samples(spec), lifted(spec)
-        unknowns = min(n, width(spec) * (d + 1)) if self.polish == "lm" or self.step == "curvature" else 0
+        weights = width(spec) * (d + 1)
+        unknowns = min(n, weights) if self.polish == "lm" or self.step == "curvature" else 0
+        unknowns = unknowns if self.descent == "gradient" else weights
         arrays = {"samples": (n, d + spec.outputs), "starts": (self.starts * spec.outputs * 8, d, width(spec))}
         return memory_limits.refusal({**arrays, "system": (4 * unknowns, unknowns)}, ROOM)
 
@@ -82,8 +91,7 @@ class OverparamGD:
         spec = oracle.spec
         problem = self.problem(oracle)
         first = at = self.start(problem, spec, run)
-        alpha = 1 / steepest(problem, first) if self.step == "curvature" else None
-        for done, at in enumerate(descend(problem, first, step=alpha, most=self.iterations, tol=STOP, run=run), 1):
+        for done, at in enumerate(self.descended(problem, first, run), 1):
             if math.log10(done).is_integer():
                 yield network(spec, *self.ranked(at, -1))
         if self.polish == "lm":
@@ -91,6 +99,15 @@ class OverparamGD:
         for place in range(self.starts):
             yield network(spec, *self.ranked(at, place))
         vouch(spec, problem, at.loss.reshape(-1, self.starts).min(1).values)
+
+    def descended(self, problem: Problem, first: Point, run: Run) -> Iterator[Point]:
+        """Stage 2, the point after every step."""
+        if self.descent != "gradient":
+            cubic = self.descent == "cubic"
+            return second_order.descend(problem, first, cubic=cubic, most=self.iterations, tol=STOP)
+        alpha = self.step_scale / steepest(problem, first) if self.step == "curvature" else None
+        most, kicks = self.iterations, self.kicks
+        return descend(problem, first, step=alpha, most=most, tol=STOP, run=run, kicks=kicks)
 
     def samples(self, spec: Spec) -> int:
         """How many samples are asked for."""

@@ -129,6 +129,17 @@ def test_the_step_of_the_curvature_descends() -> None:
     assert losses[-1] < 1e-2 * losses[0]
 
 
+def test_a_share_of_the_constant_step_takes_as_many_more_steps() -> None:
+    """The flow is the same: ten steps of a tenth are one of a whole, to first order in the step."""
+    whole, tenth = (
+        played(OverparamGD(step="curvature", step_scale=s, iterations=10), Quadratic(D=5, k=2, N=30))[0]
+        for s in (1e-3, 1e-4)
+    )
+    start = whole[0]["training_rmse"]
+    assert tenth[1]["training_rmse"] == pytest.approx(start, rel=1e-4)
+    assert whole[1]["training_rmse"] < start * (1 - 1e-3)
+
+
 SPEC = Quadratic(D=6, k=3).spec
 
 
@@ -161,6 +172,9 @@ def test_it_declines_with_a_reason(changes: dict[str, object], reason: str | Non
         ({"polish": "newton"}, "none or lm was wanted"),
         ({"starts": 0}, "starts is 0; a positive number was wanted"),
         ({"init": -1.0}, "init is -1.0; a positive number was wanted"),
+        ({"step_scale": 0.0}, "step_scale is 0.0; a positive number was wanted"),
+        ({"descent": "newton"}, "gradient or trust or cubic was wanted"),
+        ({"kicks": -1}, "kicks is -1; at least 0 was wanted"),
     ],
 )
 def test_options_without_sense_are_refused(options: dict[str, object], match: str) -> None:

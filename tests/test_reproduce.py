@@ -15,6 +15,10 @@ from benchmarks.reproduce.biased_relu import records as biased_relu_records
 from benchmarks.reproduce.biased_relu.checks import error_growth, hermite_polynomials, unit_signs
 from benchmarks.reproduce.high_threshold import page as high_threshold
 from benchmarks.reproduce.pyramid import fits
+from benchmarks.reproduce.quadratic import items as quadratic_items
+from benchmarks.reproduce.quadratic import jacobian_spectra, lemmas, local_convergence, random_labels, squares
+from benchmarks.reproduce.quadratic import page as quadratic
+from benchmarks.reproduce.quadratic.printed import RANDOM
 from benchmarks.reproduce.shallow import page as shallow
 from benchmarks.reproduce.shallow import pipeline, sgd
 from benchmarks.reproduce.shallow.sizes import Sizes
@@ -34,6 +38,10 @@ def small_checks(monkeypatch: pytest.MonkeyPatch) -> None:
         past=(4, 8),
     )  # fmt: skip
     monkeypatch.setattr(shallow, "SIZES", sizes)
+    near = local_convergence.Sizes(d=8, samples=(12,), wide=(), radii=(1, 10), draws=1, steps=20, dimensions=(10, 20))
+    monkeypatch.setattr(local_convergence, "SIZES", near)
+    monkeypatch.setattr(jacobian_spectra, "DIMENSIONS", (10, 20))
+    monkeypatch.setattr(lemmas, "DIMENSIONS", (5, 10))
 
 
 @pytest.fixture(autouse=True)
@@ -363,3 +371,87 @@ def test_what_was_never_identified_has_no_least() -> None:
     assert "- `student`: none, in 0 of 6 rows" in text
     assert "| relu | student | 2 of 4; 2 of 4 | 3; 3 |" in text
     assert passive.angle(records[-1]) == pytest.approx(1.0)
+
+
+def descended(cell: Cell, rmse: float) -> Record:
+    """A net whose every start ends at that error, and at a large one on its way."""
+    told = {
+        "training_rmse": rmse,
+        "fitted": float(rmse < 1e-8),
+        "fitted_nearly": float(rmse < 1e-4),
+        "gram_error": rmse,
+    }
+    late = Stage(kind="Network", seconds=1.0, queries=0, samples=9, derivatives=0, moments=0, metrics=told)
+    early = replace(late, metrics=told | {"training_rmse": 0.5, "fitted": 0.0, "fitted_nearly": 0.0})
+    return replace(made(cell, 0.0), metrics=told, claims=(*[early] * 4, *[late] * 10))
+
+
+def quadratic_records(rmse: float) -> dict[str, list[Record]]:
+    return {name: [descended(c, rmse) for c in suites.suite(name).cells()] for name in quadratic.PAGE.sections}
+
+
+def test_the_page_of_over_parameterised_nets_is_an_hour() -> None:
+    cells = [c for name in quadratic.PAGE.sections for c in suites.suite(name).cells()]
+    assert sum(c.time_limit or 1e9 for c in cells) / 2 < 3600
+
+
+def test_random_labels_are_judged_panel_by_panel() -> None:
+    softplus = next(iter(RANDOM))
+    zero, late = quadratic_records(1e-14), quadratic_records(1e-3)
+    assert random_labels.zero_from(softplus, random_labels.ALONE, zero)[0] is True
+    held, told = random_labels.zero_from(softplus, random_labels.ALONE, late)
+    assert held is False
+    assert "1.0e-03, 1.0e-03, 1.0e-03 at kD/N = 1.6" in told
+    assert "at kD/N = 1.5" not in told
+    assert "(45 starts" in told
+    assert random_labels.zero_from(softplus, random_labels.ALONE, {"landscape-3": []})[0] is None
+    text = "\n".join(random_labels.text(zero["landscape-3"]))
+    assert "| Figure 4a: softplus, D = 10 | 15 | 1.5 | 3 |" in text
+    assert "RMSE = √L after 8000 steps of the bold driver (1000 before Levenberg-Marquardt)" in text
+    assert 0.3 < random_labels.floor(softplus, 700) < 0.7
+    assert random_labels.floor(softplus, 700) != random_labels.floor(softplus, 701)
+
+
+def test_the_named_descents_are_judged_one_by_one() -> None:
+    good, bad = quadratic_records(1e-14), quadratic_records(1e-3)
+    for name in squares.ALONE:
+        held, told = squares.arrives(name, good)
+        assert held is True
+        assert told.count(": 100% and 100%") == 3
+        assert squares.arrives(name, bad)[0] is None
+    assert squares.arrives("nobody", good)[0] is None
+    assert squares.planted_is_zero(good)[0] is True
+    assert squares.planted_is_zero(bad)[0] is False
+    text = "\n".join(squares.descents(good["landscape-descents"]))
+    for name in squares.DESCENTS.values():
+        assert f"| Theorem 2.1: D = 10, k = 20, N = 40 | {name} | 2 | 20 | 1.00 | 1.00 | 1.0e-14 |" in text
+
+
+def test_the_optimum_over_all_matrices_is_compared_with() -> None:
+    def loss(cell: Cell, gap: float) -> Record:
+        n = float(dict(Name.parse(cell.task).options).get("N", 1))
+        low = 0.1 if n > 55 else 1e-15
+        return descended(cell, low + (gap if "overparam" in cell.method else 0.0))
+
+    for gap, right in ((0.0, True), (1e-3, False)):
+        records = {"gram": [loss(c, gap) for c in suites.suite("gram").cells()]}
+        assert squares.optimum_is_reached(records)[0] is right
+        assert squares.optimum_is_zero(records)[0] is right
+    assert [row[:2] for row in squares.optima(records["gram"])] == [(n, "20") for n in (20, 40, 50, 55, 60, 80)]
+
+
+def test_no_item_of_the_paper_on_over_parameterised_nets_is_missing() -> None:
+    text = "\n".join(pages.lines(quadratic.PAGE, quadratic_records(1e-14)))
+    rows, left = text.split("## The source, item by item")[1].split("## Not reproduced")
+    told = "; ".join(item.source for item in quadratic_items.ITEMS).replace("7.1 to 7.9", "7.1, 7.9")
+    lines = {
+        "Theorem": ("2.1", "2.2", "2.5", "B.1"), "Proposition": ("7.1", "7.2", "7.4", "7.8", "7.9"),
+        "Lemma": ("5.1", "5.2", "5.3", "5.4", "5.5", "5.6", "5.7", "6.1", "7.6", "7.7", "7.10", "7.11", "7.12", "7.13",
+                  "7.14", "A.1", "D.2", "D.3", "F.1", "F.2"),
+        "Figure": ("1", "2a", "2b", "3a", "3b", "4a", "4b"), "Remark": ("2.6", "7.3"), "Corollary": ("7.5",),
+        "Assumption": ("2.3",), "Example": ("2.4",), "Definition": ("D.1",),
+    }  # fmt: skip
+    assert [f"{kind} {n}" for kind, all_ in lines.items() for n in all_ if f"{n}" not in told] == []
+    assert all(item.source in (rows if item.where else left) for item in quadratic_items.ITEMS)
+    assert "| Lemma 5.7 | the fourth moment concentrates in the nuclear norm | the statements |" in rows
+    assert "not decided" not in rows.split("| Figure 2a |")[1].split("| (5.2) to (5.9)")[0]

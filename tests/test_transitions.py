@@ -1,11 +1,12 @@
 """Logistic fits on the rising branch, and the figures that show them."""
 
 import math
+from dataclasses import replace
 
 import pytest
 
-from benchmarks.reproduce.quadratic import page as quadratic
-from benchmarks.reproduce.transitions import crossing, losses, rising, shares
+from benchmarks.reproduce.quadratic import shares as quadratic
+from benchmarks.reproduce.transitions import crossing, crossing_interval, losses, rising, shares
 from paramid import Status
 from paramid.records.record import Record, Stage
 
@@ -41,20 +42,66 @@ def test_figures_say_what_they_show() -> None:
     assert "ends at 1e-6" in losses({"a panel": {"k = 3": [(1, 1.0), (1000, 1e-6)]}}, "RMSE")
 
 
-def record(k: int, worst: float, v0: str = "") -> Record:
+def test_intervals_of_a_crossing_hold_it_and_shrink_with_trials() -> None:
+    few, many = (crossing_interval(curve(7.3, 1.0), trials) for trials in (5, 500))
+    assert few[0] < many[0] < 7.3 < many[1] < few[1]
+    assert math.isnan(crossing_interval([(1.0, 0.0), (2.0, 0.3)], 10)[0])
+
+
+def record(k: int, worst: float, how: str = "polish=lm", seed: int = 700) -> Record:
     """Ten starts of which the worst fits a share of the teachers."""
-    stages = [Stage("Network", 1.0, 0, 0, 0, 0, {"fitted": share}) for share in (0.0, 0.0, worst, *[1.0] * 9)]
+    told = [{"fitted": share, "fitted_nearly": share} for share in (0.0, 0.0, worst, *[1.0] * 9)]
+    stages = [Stage("Network", 1.0, 0, 0, 0, 0, metrics) for metrics in told]
     return Record(
-        key="k", method=f"overparam-gd:starts=10{v0},train=both", seed=0, device="cpu", threads=1, budget={},
-        task=f"quadratic:D=20,k={k},N=100,instances=5", status=Status.GAVE_UP, claims=tuple(stages),
+        key="k", method=f"overparam-gd:starts=10,train=both,iterations=9,{how}", seed=seed, device="cpu", threads=1,
+        budget={}, task=f"quadratic:D=20,k={k},N=100,instances=5", status=Status.GAVE_UP, claims=tuple(stages),
     )  # fmt: skip
 
 
+PANEL = quadratic.PANELS[2]
+
+
 def test_the_page_counts_the_worst_start() -> None:
-    records = [record(5, 0.0), record(5, 0.2), record(6, 1.0), record(7, 1.0), record(6, 0.0, ",v0=rademacher")]
-    panel = "Figure 3a: squares, N = 100, D = 20"
-    assert quadratic.profile(records, panel, "ones") == [(5, pytest.approx(0.1)), (6, 1.0), (7, 1.0)]
-    assert quadratic.profile(records, panel, "rademacher") == [(6, 0.0)]
-    assert quadratic.profile(records, "Figure 2a: softplus, N = 100, D = 10", "ones") == []
-    text = "\n".join(quadratic.crossings(records))
-    assert "| Figure 3a: squares, N = 100, D = 20 | v = 1 | k = 5.5 | 5." in text
+    flipped = record(6, 0.0, "v0=rademacher,polish=lm")
+    records = [record(5, 0.0), record(5, 0.2, seed=701), record(6, 1.0), record(7, 1.0), flipped]
+    assert quadratic.counts(records, PANEL, quadratic.SETTLED_ONES) == {5: (1, 10), 6: (5, 5), 7: (5, 5)}
+    assert quadratic.counts(records, PANEL, quadratic.SETTLED) == {6: (0, 5)}
+    assert quadratic.counts(records, quadratic.PANELS[0], quadratic.SETTLED) == {}
+    text = "\n".join(quadratic.text(records))
+    assert f"| {PANEL.title} | descent, then Levenberg-Marquardt, v = 1, L < 1e-8 | k = 5.5 | 5." in text
+    assert "| 5 | 1.00 | - | 0.10 [0.02, 0.40] |" in text
+
+
+def test_descents_are_told_apart_by_step_kicks_and_polish() -> None:
+    ways = ("v0=rademacher,step=curvature,kicks=0", "v0=rademacher", "v0=rademacher,polish=lm", "polish=lm")
+    records = [record(6, share, how) for share, how in zip((0.2, 0.4, 0.6, 0.8), ways, strict=True)]
+    read = {r: quadratic.counts(records, PANEL, r) for r in quadratic.READINGS}
+    assert [seen[6][0] for r, seen in read.items() if seen and r.level == "fitted"] == [3, 4, 1, 2]
+
+
+def profile(*shares: float) -> dict[str, list[Record]]:
+    return {"landscape-3": [record(k, p, "v0=rademacher,polish=lm") for k, p in enumerate(shares, 4)]}
+
+
+def test_crossings_are_judged_by_their_interval() -> None:
+    agree = quadratic.crossing_agrees(PANEL, quadratic.SETTLED, profile(0.0, 0.0, 1.0, 1.0))
+    assert agree[0] is True
+    assert "before 5 teachers, where 5.5 is printed" in agree[1]
+    assert quadratic.crossing_agrees(PANEL, quadratic.SETTLED, profile(0.0, 0.0, 0.0, 0.0, 1.0, 1.0))[0] is False
+    none = quadratic.crossing_agrees(PANEL, quadratic.SETTLED, profile(0.0, 0.0, 0.2))
+    assert none[0] is False
+    assert "none in 4 to 6" in none[1]
+    assert quadratic.crossing_agrees(PANEL, quadratic.PRINTED, profile(0.0, 1.0))[0] is None
+
+
+def test_one_trapped_start_ends_always() -> None:
+    panel = replace(PANEL, always=6)
+    assert quadratic.always_from(panel, quadratic.SETTLED, profile(0.0, 0.0, 1.0, 1.0))[0] is True
+    assert quadratic.always_from(panel, quadratic.SETTLED, profile(0.0, 0.0, 1.0, 0.8))[0] is False
+    assert quadratic.always_from(panel, quadratic.SETTLED, profile(0.0, 0.0))[0] is None
+
+
+def test_growth_is_decided_where_intervals_do_not_meet() -> None:
+    assert quadratic.rises(PANEL, profile(0.0, 0.0, 1.0, 1.0))[0] is True
+    assert quadratic.rises(PANEL, profile(0.0, 0.4, 0.6))[0] is None
+    assert quadratic.rises(PANEL, profile(0.0, 1.0, 0.0))[0] is False

@@ -1,6 +1,7 @@
 """Where learners stop being trapped: shares over a size with their logistic fits, and losses over steps, as SVG.
 
-    (1)  P(x) = 1 / (1 + e^{-a(x - c)}),   a and c by maximum likelihood on the rising branch, c the crossing of 1/2.
+    (1)  P(x) = 1 / (1 + e^{-a(x - c)}),   a and c by maximum likelihood on the rising branch, c the crossing of 1/2,
+    (2)  c is known to within log ℓ_max - log ℓ(c) ≤ χ²_1(0.95) / 2,   ℓ(c) the likelihood at its best a.
 
 The rising branch starts at the last of the least shares: below it, where weights are few, learners find the teacher
 again, which no logistic curve of a single step could follow.
@@ -8,8 +9,10 @@ again, which no logistic curve of a single step could follow.
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import NormalDist
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paramid.pictures import svg
 from paramid.pictures.axes import LEFT, RIGHT, TOP, WIDTH, Scale, Style, axes, heading, legend, stacked, styles
@@ -17,7 +20,9 @@ from paramid.records.number_format import shown
 
 Points = Sequence[tuple[float, float]]
 BOTTOM = TOP + 150
+Values = NDArray[np.float64]
 STEEPEST, GRID = 20.0, 801  # a of (1), and the candidates for c
+WITHIN = NormalDist().inv_cdf(0.975) ** 2 / 2  # of (2)
 
 
 def rising(points: Points) -> Points:
@@ -30,16 +35,36 @@ def rising(points: Points) -> Points:
 def crossing(points: Points, trials: int) -> tuple[float, float]:
     """The c and a of (1) for shares of `trials`; NaN where the shares do not rise past 1/2."""
     branch = rising(points)
-    if len(branch) < 2 or max(p for _, p in branch) <= 0.5 or branch[0][1] >= 0.5:
+    if not rises(branch):
         return math.nan, math.nan
-    x, p = (np.array(values) for values in zip(*branch, strict=True))
-    c = np.linspace(x.min(), x.max(), GRID)[:, None, None]
-    a = np.geomspace(0.1, STEEPEST, 60)[None, :, None]
-    q = np.clip(1 / (1 + np.exp(-np.clip(a * (x - c), -40, 40))), 1e-9, 1 - 1e-9)
-    likelihood = (trials * (p * np.log(q) + (1 - p) * np.log(1 - q))).sum(2)
+    c, a, likelihood = _likelihood(branch, trials)
     best = np.unravel_index(int(likelihood.argmax()), likelihood.shape)
     flat = likelihood[:, best[1]] >= likelihood.max() - 1e-9  # where steps are sharp, c is anywhere in between
-    return float(c[flat, 0, 0].mean()), float(a[0, best[1], 0])
+    return float(c[flat].mean()), float(a[best[1]])
+
+
+def crossing_interval(points: Points, trials: int) -> tuple[float, float]:
+    """The 95 % interval of c: where the likelihood, at its best a, is within (2) of the largest; NaN without a c."""
+    branch = rising(points)
+    if not rises(branch):
+        return math.nan, math.nan
+    c, _, likelihood = _likelihood(branch, trials)
+    near = c[likelihood.max(1) >= likelihood.max() - WITHIN]
+    return float(near.min()), float(near.max())
+
+
+def rises(branch: Points) -> bool:
+    """Whether a rising branch begins below 1/2 and passes it."""
+    return len(branch) > 1 and branch[0][1] < 0.5 < max(p for _, p in branch)
+
+
+def _likelihood(branch: Points, trials: int) -> tuple[Values, Values, Values]:
+    """Candidates for c and for a, and the logarithmic likelihood of every pair."""
+    x, p = (np.array(values) for values in zip(*branch, strict=True))
+    c, a = np.linspace(x.min(), x.max(), GRID), np.geomspace(0.1, STEEPEST, 60)
+    q = 1 / (1 + np.exp(-np.clip(a[None, :, None] * (x - c[:, None, None]), -40, 40)))
+    q = np.clip(q, 1e-9, 1 - 1e-9)
+    return c, a, (trials * (p * np.log(q) + (1 - p) * np.log(1 - q))).sum(2)
 
 
 def shares(panels: Mapping[str, tuple[str, Mapping[str, Points]]], trials: int) -> str:

@@ -1,0 +1,184 @@
+"""Lemmas of §5 and §7 in numbers: Khatri-Rao products, the fourth moment, and L around planted weights (seconds).
+
+    (1)  ‖v‖_∞ σ_min(A) ≤ σ_max(D_v A),   A (k × d),                                              Lemma 5.3
+    (2)  (A ⋆ B)ᵀ(A ⋆ B) = AᵀA ∘ BᵀB,                                                             Lemma 5.4
+    (3)  σ_min(X ⋆ X) > 0   for d ≤ n ≤ d(d+1)/2 and almost every X,                              Lemma 5.6
+    (4)  ‖1/n Σ (x_iᵀAx_i) x_i x_iᵀ - (2A + tr(A) I)‖_* ≤ δ ‖A‖_*   for n ≥ c(δ) d log d,          Lemma 5.7
+    (5)  √d - tρ ≤ ‖z‖ ≤ (√d + t)ρ   with probability ≥ 1 - 2 e^{-t²/2},                          Lemma 7.10
+    (6)  ‖∇_W L‖²_F ≥ m_L L,   m_L = σ_min(J*)²/(2n),   on Ω,                                     Lemma 7.12
+    (7)  L ≤ ‖v*‖² ‖W - W*‖²_F + 2 (φ(0)² + 2B² w_max²) k² ‖v - v*‖²_∞.                            Lemma 7.13
+
+The proof of (4) bounds the spectral norm; both are measured. With z = (φ'(Wx) - μ)/γ for orthonormal W, ρ = L/γ.
+
+Reference: Soltanolkotabi, Javanmard & Lee, arXiv:1707.04926.
+"""
+
+import math
+from collections.abc import Iterator
+from functools import cache
+
+import torch
+from torch import Tensor
+
+from benchmarks.reproduce.pages import grid, slope
+from benchmarks.reproduce.quadratic.jacobian_spectra import averaged
+from benchmarks.reproduce.quadratic.local_convergence import EVEN, SHARPNESS, constants, planted
+from benchmarks.reproduce.source_items import Judged, Made, spread
+from paramid import Run, activation
+from paramid.methods.squares.overparam_descent import Problem, point
+
+DIMENSIONS = (5, 10, 20, 40, 80)
+OVERSAMPLING = 20  # n = 20 d log d in (4)
+STEEPEST = {"softplus": 1.0, "tanh": 1.0, "logistic": 0.25, "erf": 2 / math.sqrt(math.pi)}  # B = max |φ'|
+POINTS, DRAWS = 60, 10_000  # around planted weights, and of z in (5)
+ROUNDING = 1e-10
+
+
+def khatri_rao(a: Tensor, b: Tensor) -> Tensor:
+    """A ⋆ B: the Kronecker products of columns."""
+    return (a[:, None] * b[None]).flatten(0, 1)
+
+
+def smallest(d: int, n: int, seed: int) -> float:
+    """σ_n(X ⋆ X) over σ_1 of Gaussian X (d × n); 0 where n exceeds d²."""
+    x = Run.seeded(seed).normal(d, n)
+    values = torch.linalg.svdvals(khatri_rao(x, x))
+    return float(values[n - 1] / values[0]) if n <= len(values) else 0.0
+
+
+def fourth_moment(d: int, n: int, seed: int) -> tuple[float, float]:
+    """The left of (4) over ‖A‖_*, in the nuclear and in the spectral norm, for A = I / d."""
+    x = Run.seeded(seed).normal(n, d)
+    weighted = (x.T * x.square().sum(1) / d) @ x / n
+    gap = torch.linalg.eigvalsh(weighted - (2 / d + 1) * torch.eye(d, dtype=x.dtype, device=x.device)).abs()
+    return float(gap.sum()), float(gap.max())
+
+
+@cache
+def ranks() -> tuple[tuple[int, float, float], ...]:
+    """(3): d, σ_min/σ_max at n = d(d+1)/2, and at one more."""
+    sizes = [d for d in DIMENSIONS if d <= 20]
+    return tuple((d, smallest(d, d * (d + 1) // 2, d), smallest(d, d * (d + 1) // 2 + 1, d)) for d in sizes)
+
+
+@cache
+def moments() -> tuple[tuple[int, int, float, float], ...]:
+    """(4): d, n, and the two norms."""
+    sizes = [(d, math.ceil(OVERSAMPLING * d * math.log(d))) for d in DIMENSIONS]
+    return tuple((d, n, *fourth_moment(d, n, d)) for d, n in sizes)
+
+
+def text() -> Iterator[str]:
+    """Lemma 5.7 over d."""
+    yield f"Lemma 5.7 with A = I/d, ‖A‖_* = 1, n = {OVERSAMPLING} d log d, one draw of every d:"
+    yield ""
+    rows = ((str(d), str(n), f"{nuclear:.2f}", f"{spectral:.2f}") for d, n, nuclear, spectral in moments())
+    yield from grid(("d", "n", "nuclear norm, as printed", "spectral norm, as proved"), rows)
+
+
+# Verdicts
+
+
+def tall_matrices(_: Made) -> Judged:
+    """Lemma 5.3, of arbitrary A (k × d): A = (1, 0)ᵀ, v = (0, 1), and random ones of k = d and k = 2d."""
+    a, v = torch.tensor([[1.0], [0.0]], dtype=torch.float64), torch.tensor([0.0, 1.0], dtype=torch.float64)
+    left = float(v.abs().max() * torch.linalg.svdvals(a)[-1])
+    right = float(torch.linalg.svdvals(v[:, None] * a)[0])
+    square = []
+    for seed in range(100):
+        run = Run.seeded(seed)
+        a, v = run.normal(6, 6), run.normal(6, 1)
+        square.append(float(torch.linalg.svdvals(v * a)[0] - v.abs().max() * torch.linalg.svdvals(a)[-1]) >= 0)
+    return left <= right, (
+        f"A = (1, 0)ᵀ and v = (0, 1) give {left:g} ≤ {right:g}: its proof takes u with Au = e_i, which there is for "
+        f"k ≤ d only, and is used for k ≥ d in (7.8); {sum(square)} of {len(square)} random square A obey it"
+    )
+
+
+def products(_: Made) -> Judged:
+    """Lemma 5.4."""
+    run = Run.seeded(0)
+    a, b = run.normal(4, 7), run.normal(5, 7)
+    product = khatri_rao(a, b)
+    gap = float((product.T @ product - (a.T @ a) * (b.T @ b)).abs().max())
+    return gap < ROUNDING, f"to {gap:.1e} on a 4 × 7 and a 5 × 7 matrix"
+
+
+def full_rank(_: Made) -> Judged:
+    """Lemma 5.6, and that one sample more is too many."""
+    inside, outside = [low for _, low, _ in ranks()], [high for _, _, high in ranks()]
+    sizes = ", ".join(str(d) for d, _, _ in ranks())
+    return min(inside) > ROUNDING > max(outside), (
+        f"d = {sizes}: σ_min/σ_max is {spread(inside, '.1e')} at n = d(d+1)/2, and {spread(outside, '.1e')} with one "
+        "more"
+    )
+
+
+def nuclear(_: Made) -> Judged:
+    """Lemma 5.7 as printed: no growth with d."""
+    rows = moments()
+    growth = slope([r[0] for r in rows], [r[2] for r in rows])
+    return growth < 0.25, (
+        f"A = I/d, n = {OVERSAMPLING} d log d: the nuclear norm of the difference over ‖A‖_* grows like "
+        f"d^{growth:.2f}, from {rows[0][2]:.2f} to {rows[-1][2]:.2f}"
+    )
+
+
+def spectral(_: Made) -> Judged:
+    """Lemma 5.7 as proved."""
+    rows = moments()
+    growth = slope([r[0] for r in rows], [r[3] for r in rows])
+    return (
+        growth < 0.25,
+        f"the spectral norm over ‖A‖_* goes like d^{growth:.2f}: {spread((r[3] for r in rows), '.2f')}",
+    )
+
+
+def lengths(_: Made) -> Judged:
+    """Lemma 7.10 for softplus, d = 40, t = 2."""
+    d, t, b, run = 40, 2.0, SHARPNESS["softplus"], Run.seeded(0)
+    w, x = torch.linalg.qr(run.normal(d, d))[0], run.normal(d, DRAWS)
+    gamma = averaged("softplus", 2)
+    z = ((activation("softplus")(b * w @ x, 1) - averaged("softplus", 1)) / gamma).norm(dim=0)
+    rho = b / 4 / gamma
+    outside = float(((z < math.sqrt(d) - t * rho) | (z > (math.sqrt(d) + t) * rho)).to(z).mean())
+    return (
+        outside <= 2 * math.exp(-t * t / 2),
+        f"softplus, d = {d}, t = {t:g}: outside in {outside:.1%} of {DRAWS} draws, "
+        f"at most {2 * math.exp(-t * t / 2):.0%} are allowed",
+    )
+
+
+@cache
+def around(name: str) -> tuple[float, float]:
+    """(6) and (7) over points within R = √(d/n)/4 of planted weights: the least and largest share of the bounds."""
+    d, n = 20, 40
+    run = Run.seeded(0)
+    problem, w, v = planted(name, d, d, n, run)
+    sigma, _ = constants(problem, w, v)
+    runs, scale = POINTS, math.sqrt(d / n) / 4
+    u, side = run.normal(runs * d, d).reshape(runs, d, d), run.normal(runs, d).sign()
+    length = scale * torch.linspace(0.02, 1, runs, dtype=w.dtype, device=w.device)
+    u = u / u.flatten(1).norm(dim=1)[:, None, None]
+    several = Problem(problem.x, problem.y.expand(runs, -1), problem.g, problem.b)
+    at = point(several, w + length[:, None, None] * u, v + length[:, None] * side)
+    slopes = at.by_w.square().sum((1, 2)) / (sigma**2 / (2 * n) * at.loss)
+    zero = float(problem.phi(torch.zeros_like(w[0, 0])))
+    bound = d * length**2 + 2 * (zero**2 + 2 * STEEPEST[name] ** 2) * d**2 * length**2
+    return float(slopes.min()), float((at.loss / bound).max())
+
+
+def slopes(_: Made) -> Judged:
+    """Lemma 7.12."""
+    found = {name: around(name)[0] for name in EVEN}
+    told = ", ".join(f"{name} {low:.2g}" for name, low in found.items())
+    return min(
+        found.values()
+    ) >= 1, f"the least ‖∇_W L‖² over m_L L of {POINTS} points with ‖W - W*‖_F ≤ √(d/n)/4: {told}"
+
+
+def distances(_: Made) -> Judged:
+    """Lemma 7.13."""
+    found = {name: around(name)[1] for name in EVEN}
+    told = ", ".join(f"{name} {high:.1e}" for name, high in found.items())
+    return max(found.values()) <= 1, f"the largest share of the bound at the same points: {told}"
