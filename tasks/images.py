@@ -8,7 +8,8 @@ are judged by how many of these they put into a wrong class. With `labels=shuffl
 another, and nobody can do better than guess.
 
 A labelling has no weights that could be identified: the flags `identified` and `exact` say that no held-out image is
-wrong, and no more. The images are public; a method behind the wall can read neither them nor their labels from disk.
+wrong, and no more. The oracle shows no label that is held out; but these images are public, and whoever reads the disk
+finds them: an accuracy is worth what the source of its method says.
 
 References: Alpaydin & Kaynak, Optical recognition of handwritten digits, UCI 1998; LeCun, Bottou, Bengio & Haffner,
 Proc. IEEE 86 (1998).
