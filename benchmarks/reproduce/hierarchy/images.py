@@ -47,9 +47,6 @@ the one below), 30 epochs a phase and not 120, one decay and not the better of t
 attacked, a tenth of the shown ones kept aside as a check. Where the paper trains all from random weights that are drawn
 towards those trained alone (A.5), all are trained on from these. Accuracies are those on held-out images in per cent,
 means over seeds ± half a 95 % interval."""
-BEYOND = """- Not to be had from these data: pictures of features that a person could read (Figures 1, 2, 4 and 11 have
-  no numbers; on 8 × 8 pixels there is little to see, and accuracies stand in for them), correction over eight layers
-  and more, widths x2 to x16 (Figures 6 and 13), ensembles and adversarial training (Figures 9 and 14)."""
 
 
 def frozen(layer: int, kept: int) -> str:
@@ -72,10 +69,20 @@ def accuracies(records: Records, method: str, at: int = -1) -> Seeds:
     return {seed: metrics["accuracy"] for seed, metrics in reached.items() if "accuracy" in metrics}
 
 
-def correlations(records: Records, method: str, name: str, layers: int) -> Seeds:
-    """By seed, the mean over the lowest layers of what a method said last of its weights."""
-    mine = [r for r in records if (r.method, r.task) == (method, TASK) and f"{name}_{layers}" in r.stats]
-    return {r.seed: mean(r.stats[f"{name}_{layer}"] for layer in range(1, layers + 1)) for r in mine}
+def correlations(records: Records, method: str, name: str, *layers: int) -> Seeds:
+    """By seed, the mean over these layers of what a method said last of their weights."""
+    mine = [r for r in records if (r.method, r.task) == (method, TASK) and f"{name}_{layers[-1]}" in r.stats]
+    return {r.seed: mean(r.stats[f"{name}_{layer}"] for layer in layers) for r in mine}
+
+
+def kept(records: Records, layer: int) -> Seeds:
+    """Of the lowest layers trained alone, with what they are when all were trained on from there."""
+    return correlations(records, frozen(layer, 0), "kept", *range(1, layer + 1))
+
+
+def drawn(records: Records, layer: int) -> Seeds:
+    """Of the lowest layers trained alone, with the random weights that they had at first."""
+    return correlations(records, frozen(layer, layer), "drawn", *range(1, layer + 1))
 
 
 def gains(after: Seeds, before: Seeds) -> Seeds:
@@ -131,7 +138,8 @@ def text(records: Records) -> Iterator[str]:
         yield from part(records)
     yield from ("", "### What these data carry of the paper's claims, and what not", "")
     yield from verdicts(ITEMS, {SUITE: records})
-    yield from BEYOND.splitlines()
+    for item in MISSING:
+        yield f"- Not to be had from these data: {item.source}, {item.says}; {item.word}."
 
 
 def over_depth(records: Records) -> Iterator[str]:
@@ -179,14 +187,19 @@ def moves(records: Records) -> Iterator[str]:
     yield "The mean cosine over neurons of the lowest l layers: of their weights when trained alone with those after"
     yield "all were trained on from there, and with the random ones that they had at first."
     yield ""
-    kept = [correlations(records, frozen(layer, 0), "kept", layer) for layer in BELOW]
-    drawn = [correlations(records, frozen(layer, layer), "drawn", layer) for layer in BELOW]
+    after, first = ([of(records, layer) for layer in BELOW] for of in (kept, drawn))
     head = (*(f"l = {layer}" for layer in BELOW), "seeds", *(f"printed, l = {layer}" for layer in PRINTED_AT))
     rows = (
-        ("before and after correction", *map(share, kept), seeds(*kept), *map(str, PRINTED_KEPT)),
-        ("trained alone and at random", *map(share, drawn), seeds(*drawn), *map(str, PRINTED_DRAWN)),
+        ("before and after correction", *map(share, after), seeds(*after), *map(str, PRINTED_KEPT)),
+        ("trained alone and at random", *map(share, first), seeds(*first), *map(str, PRINTED_DRAWN)),
     )
     yield from grid(("", *head), rows)
+    yield from ("", "Before and after correction, each layer for itself (Figure 10):", "")
+    single = [
+        [correlations(records, frozen(n, 0), "kept", place) if place <= n else {} for place in BELOW] for n in BELOW
+    ]
+    body = ((f"l = {n}", *map(share, row), seeds(*row)) for n, row in zip(BELOW, single, strict=True))
+    yield from grid(("", *(f"layer {place}" for place in BELOW), "seeds"), body)
 
 
 def worth(records: Records) -> Iterator[str]:
@@ -304,14 +317,14 @@ def correction_goes_deep(made: Made) -> Judged:
 
 def correction_is_local(made: Made) -> Judged:
     """Weights before and after."""
-    found = {layer: correlations(made[SUITE], frozen(layer, 0), "kept", layer) for layer in BELOW}
+    found = {layer: kept(made[SUITE], layer) for layer in BELOW}
     numbers = ", ".join(f"{share(values)} at l = {layer}" for layer, values in found.items())
     return every([better({s: v - LOCAL for s, v in values.items()}) for values in found.values()]), numbers
 
 
 def training_is_far(made: Made) -> Judged:
     """Weights and their random start."""
-    found = {layer: correlations(made[SUITE], frozen(layer, layer), "drawn", layer) for layer in BELOW}
+    found = {layer: drawn(made[SUITE], layer) for layer in BELOW}
     numbers = ", ".join(f"{share(values)} at l = {layer}" for layer, values in found.items())
     far = every([better({s: FAR - v for s, v in values.items()}) for values in found.values()])
     return far, f"{numbers}; at most {FAR:g} printed"
@@ -351,6 +364,16 @@ ITEMS = (
         of_lower_parts(heads_are_better, "a head on corrected layers minus on those trained alone"),
         needs=NEEDS,
     ),
+)
+MISSING = (
+    Item(
+        "Figures 1, 2, 4 and 11",
+        "pictures of features",
+        word="8 × 8 pixels show little, and what can be trained on top of the features stands in for them",
+    ),
+    Item("Figure 9", "at least eight layers of correction", word="the net has four layers"),
+    Item("Figures 6 and 13", "widths x2 to x16, VGG and ResNet", word="one width, 16 channels, was trained"),
+    Item("Figures 9 and 14", "ensembles and adversarial training", word="single models on clean images were trained"),
 )
 
 
