@@ -278,7 +278,7 @@ def pretraining_is_joint(made: Made) -> Judged:
 
 
 def deeper_adds_less(made: Made) -> Judged:
-    """Each layer adds, and less than the one before."""
+    """Layer by layer, on top of those that were trained with it."""
     over = [accuracies(made[SUITE], STAGED, at) for at in range(len(DEPTHS))]
     added = [gains(b, a) for a, b in pairwise(over)]
     less = [better(gains(a, b)) for a, b in pairwise(added)]
@@ -351,15 +351,15 @@ ITEMS = (
     ),
     Item("Figure 9", "weights go far from their random start", "How far weights move", training_is_far, "", NEEDS),
     Item(
-        "Figures 2, 4 and 11",
-        "correction improves lower features for the layers above",
+        "Figures 2, 4 and 11 (pictures: this reading is ours)",
+        "corrected lower features serve new layers on top of them better",
         LOWER,
         of_lower_parts(layers_are_better, "new layers on corrected ones minus on those trained alone"),
         needs=NEEDS,
     ),
     Item(
-        "Figures 2 and 4",
-        "correction improves lower features by themselves",
+        "Figures 2 and 4 (pictures: this reading is ours)",
+        "corrected lower features classify better under a head of their own",
         LOWER,
         of_lower_parts(heads_are_better, "a head on corrected layers minus on those trained alone"),
         needs=NEEDS,
