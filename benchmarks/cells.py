@@ -75,6 +75,7 @@ MORE = [
     "sphere-lm | file",
     "student | shallow:D=10,m=5,N=650",
     "expand-cluster:rho=2.0,training=lm,cut=gap | shallow:D=5,m=4,N=350,outer=free",
+    "convnet:epochs=10 | images",
 ]
 CELLS = FEW + MORE
 SEEDS, WORKERS = 2, 2

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from paramid.words.network import Teacher as Teacher
     from paramid.words.spec import Access as Access
     from paramid.words.spec import HierarchySpec as HierarchySpec
+    from paramid.words.spec import ImageSpec as ImageSpec
     from paramid.words.spec import LearnerSpec as LearnerSpec
     from paramid.words.spec import Spec as Spec
     from paramid.words.spec import ThresholdSpec as ThresholdSpec
@@ -73,6 +74,7 @@ EXPORTS = {
     "GiveUp": "contracts.method",
     "Gram": "words.claims",
     "HierarchySpec": "words.spec",
+    "ImageSpec": "words.spec",
     "LearnerSpec": "words.spec",
     "Method": "contracts.method",
     "Metrics": "judging.metrics",

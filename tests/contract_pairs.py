@@ -28,6 +28,8 @@ SMALL = {
     "densenet-joint": "densenet-joint:steps=100",
     "densenet-algorithm1": "densenet-algorithm1:steps=600",
     "kernel": "kernel:N=100",
+    "convnet": "convnet:epochs=2",
+    "images": "images:N=200",
     "hierarchy": "hierarchy:D=5,ks=2-1,N=400",
     "trained": "trained:widths=3,steps=100",
 }

@@ -23,6 +23,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -47,6 +48,8 @@ def install() -> torch.device:
         _LIBRARIES.extend([torch.library.Library("_", "IMPL"), torch.library.Library("aten", "IMPL")])
         _LIBRARIES[0].fallback(_run, "PrivateUse1")
         _LIBRARIES[1].impl("_copy_from", _copy, "PrivateUse1")
+        for name in STANDS_IN:
+            _LIBRARIES[1].impl(name, partial(_run, getattr(torch.ops.aten, name).default), "PrivateUse1")
     return torch.device(NAME, 0)
 
 
@@ -333,6 +336,19 @@ class _Call:
         return value
 
 
+def _convolved_back(*args: Any) -> Any:
+    """The derivatives of a convolution, as torch asks a foreign backend for them."""
+    (given, x, weight), mask = args[:3], args[-1]
+    sizes = [given.shape[1]] if mask[2] else None
+    return torch.ops.aten.convolution_backward.default(given, x, weight, sizes, *args[3:])
+
+
+STANDS_IN = {  # where torch asks a backend for a kernel of its own
+    "convolution_overrideable": torch.ops.aten.convolution.default,
+    "convolution_backward_overrideable": _convolved_back,
+}
+
+
 def _run(op: Any, *args: Any, **named: Any) -> Any:
     """Every operator: checked, counted, computed by the CPU's kernel on the same memory."""
     known = _known.get(op) or _known.setdefault(op, _Operator(op))
@@ -349,7 +365,7 @@ def _run(op: Any, *args: Any, **named: Any) -> Any:
             "accumulate" in known.place and (any(a is True for a in args) or named.get("accumulate"))
         )
         _count(known, call.tensors, known.draws and call.generator is None, bool(accumulates))
-    results = op(*here, **here_named)
+    results = STANDS_IN.get(known.name, op)(*here, **here_named)
     several = results if isinstance(results, list | tuple) else (results,)
     if _now.rounding is not None and not known.same_everywhere:
         _round(known, tuple(several), _now.rounding)

@@ -8,7 +8,7 @@ import torch
 
 from paramid.contracts import registry
 from paramid.judging.metrics import Unjudgeable
-from paramid.words.claims import Claim
+from paramid.words.claims import Claim, Function
 from paramid.words.random_streams import generator
 
 OTHERS = (
@@ -16,7 +16,8 @@ OTHERS = (
     *("threshold:D=4,m=3,t=0,activation=abs,polynomial=monotone", "threshold:D=4,m=3,t=0,activation=cosh"),
     *("shallow:D=4,m=3,outer=free", "shallow:D=4,m=3,activation=softplus", "quadratic:D=4,k=3,instances=2"),
 )
-TASKS = [f"{name}:{registry.task(name).corners[0]}" for name in registry.BUILT_IN["tasks"]] + list(OTHERS)
+FAMILIES = [name for name in registry.BUILT_IN["tasks"] if registry.task(name).kinds != (Function,)]  # with parameters
+TASKS = [f"{name}:{registry.task(name).corners[0]}" for name in FAMILIES] + list(OTHERS)
 
 
 def changed(truth: Claim, spec: object, factors: tuple[float, ...]) -> Iterator[tuple[str, Claim]]:

@@ -11,6 +11,8 @@ from torch import Tensor
 from paramid.judging.metrics import Metrics, Unjudgeable
 from paramid.words.network import Teacher
 
+ROWS = 500  # of labelled inputs at a time
+
 
 def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) -> Metrics:
     """Max |f - g| over fresh inputs given in chunks, the same over max |f|, and the root mean square of f - g."""
@@ -32,6 +34,20 @@ def score_outputs(teacher: Teacher, claim: Teacher, inputs: Iterable[Tensor]) ->
     relative = worst / largest if largest else (0.0 if worst == 0 else math.inf)
     rmse = math.sqrt(squares / max(1, count))
     return {"output_error": worst, "output_error_relative": relative, "output_rmse": rmse}
+
+
+def score_labels(claim: Teacher, x: Tensor, y: Tensor) -> Metrics:
+    """The share of rows whose largest value is not that of y, and whether there are none.
+
+    Nothing where the claim gives no such values: what is wrong with them is said elsewhere.
+    """
+    with torch.no_grad():
+        values = [values_of(claim, rows) for rows in x.split(ROWS)]
+    if not all(isinstance(z, Tensor) and z.shape == rows.shape for z, rows in zip(values, y.split(ROWS), strict=True)):
+        return {}
+    classes = torch.cat([z.to(y).argmax(dim=1) for z in values])
+    wrong = float((classes != y.argmax(dim=1)).to(y).mean())
+    return {"held_out_error": wrong, "accuracy": 1 - wrong, **dict.fromkeys(("identified", "exact"), float(wrong == 0))}
 
 
 def score_lengths(truth: Teacher, claim: Teacher, inputs: Iterable[Tensor]) -> Metrics:

@@ -150,9 +150,12 @@ class CountingOracle:
         return known and index * rows_of_a_chunk(self._spec.inputs) < self._calls[call - 1]
 
     def inputs(self, call: int, index: int) -> Tensor:
-        """The inputs of a chunk of the pairs that a call was granted."""
+        """The inputs of a chunk of the pairs that a call was granted: drawn, or the next of a teacher that is data."""
         chunk = rows_of_a_chunk(self._spec.inputs)
         rows = min(chunk, self._calls[call - 1] - index * chunk)
+        if (shown := getattr(self._teacher, "shown_rows", None)) is not None:
+            data: Tensor = shown(sum(self._calls[: call - 1]) + index * chunk, rows)
+            return data.to(device=self._device, dtype=self._dtype, copy=True)
         source = random_streams.generator(self._seed, "samples", call, index)
         return random_streams.inputs(self._spec, rows, source, self._device, self._dtype)
 

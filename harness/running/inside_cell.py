@@ -290,9 +290,14 @@ def obstacles_of(teacher: Teacher) -> tuple[str, ...]:
 def judge_outputs(
     teacher: Teacher, call: Teacher, task: Task, inputs: int, source: torch.Generator, width: int = 1
 ) -> Metrics:
-    """Output errors over so many fresh inputs, in chunks of bounded memory; `width` is the claim's largest."""
+    """Output errors over so many fresh inputs, in chunks of bounded memory; `width` is the claim's largest.
+
+    Of a teacher that is data the inputs held out are all that is fresh.
+    """
     spec = task.spec
     rows = max(1, JUDGE_CHUNK // max(spec.inputs, spec.outputs, *(w or 1 for w in spec.widths), width))
+    if (data := getattr(teacher, "held_out", None)) is not None:
+        return score_outputs(teacher, call, data()[0][:inputs].split(rows))
     counts = [min(rows, inputs - first) for first in range(0, inputs, rows)]
     cpu = torch.device("cpu")
     chunks = (random_streams.inputs(spec, n, source, cpu, torch.float64) for n in counts)

@@ -119,3 +119,13 @@ class HierarchySpec(Spec):
 
     links: tuple[tuple[int, ...], ...]
     alphas: tuple[float, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSpec(Spec):
+    """Images of side × side grey pixels, row by row, and their classes: output c is 1 for an image of class c, else 0.
+
+    Samples are the images that are shown, each once; what is claimed is judged on others.
+    """
+
+    side: int

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from statistics import geometric_mean, median
 
+from benchmarks.reproduce.hierarchy import images
 from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import (
     ENDED,
@@ -289,7 +290,8 @@ arXiv:2001.04413. Its experiments on images are not repeated here; it has no num
                 "Each pass of refit and distil makes the error two powers of the gap smaller": gap_figure,
                 "Each layer that joins corrects the features below": staircase_figure,
             },
-        )
+        ),
+        images.SUITE: images.SECTION,
     },
     findings=findings,
 )

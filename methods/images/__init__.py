@@ -1,0 +1,1 @@
+"""Convolutional nets of quadratic activations: their layers and heads, and their training phase by phase."""
