@@ -62,6 +62,7 @@ class Threshold(Task):
     coefficients: str = "ones"  # linear coefficients c_i of the polynomial; ones: all 1; free: uniform in [0.5, 2]
     mixing: float = 1.0  # coefficients of products are uniform in ±mixing (pairs) or in [0, mixing] (monotone)
     rate: float = 1.0  # ρ of exponential and cosh units
+    noise: float = 0.0  # standard deviation of the Gaussian noise on every value
 
     version: ClassVar[int] = 1
     metrics: ClassVar[dict[str, str]] = {
@@ -77,12 +78,12 @@ class Threshold(Task):
         *("D=3,m=4,N=5000,weights=random", "D=3,m=3,N=20000,polynomial=intersection", "D=4,m=2,t=6,N=5000"),
         *("D=4,m=4,t=0,polynomial=no-linear,N=5000", "D=3,m=3,t=1.7320508075688772,polynomial=linear,N=5000"),
         "D=6,m=3,N=20000,t=1,rate=0.5,activation=exponential,weights=blocks,polynomial=monotone,mixing=0.5",
-        "D=3,m=3,N=20000,t=0,activation=abs,polynomial=linear",
+        *("D=3,m=3,N=20000,t=0,activation=abs,polynomial=linear", "D=3,m=3,N=20000,noise=0.1"),
     )
 
     def __post_init__(self) -> None:
         among(self, **CHOICES)
-        at_least(self, D=1, m=1, N=1, t=0, kappa=1, mixing=0)
+        at_least(self, D=1, m=1, N=1, t=0, kappa=1, mixing=0, noise=0)
         if self.m > self.D and self.weights != "random":
             raise ValueError(f"{self.m} {self.weights} vectors in {self.D} dimensions; m up to D was wanted")
         if (self.weights == "blocks") != (self.activation == "exponential") or (self.even and self.t):
@@ -116,6 +117,7 @@ class Threshold(Task):
             norms="free" if self.weights == "blocks" else "unit",
             output_bias="zero" if self.polynomial != "intersection" else "free",
             shift=self.t,
+            noise=self.noise,
             samples=self.N,
             unit=self.activation,
             threshold=self.t,
