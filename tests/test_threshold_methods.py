@@ -258,6 +258,21 @@ def test_blocks_are_cliques(t: float, rate: float, mixing: float) -> None:
         assert played("threshold-graph", task, seed).metrics["weight_error"] == 0
 
 
+def test_blocks_of_unequal_sizes_are_cliques() -> None:
+    task = "D=12,m=3,t=1,rate=0.5,mixing=0.3,activation=exponential,weights=uneven,polynomial=monotone,N=100000"
+    assert sorted(registry.task(f"threshold:{task}").draw(0).columns.sum(dim=0).tolist()) == [2, 4, 6]
+    for seed in range(3):
+        assert played("threshold-graph", task, seed).metrics["weight_error"] == 0
+
+
+def test_cliques_of_another_size_are_given_up_where_one_is_told() -> None:
+    member = registry.task("threshold:D=6,m=3,activation=exponential,weights=uneven").draw(0).columns
+    alpha = member @ member.T + 0.1
+    assert torch.equal(threshold_graph.cliques(alpha, 3).sum(dim=0).sort().values, member.sum(dim=0).sort().values)
+    with pytest.raises(GiveUp, match="of 2 inputs"):
+        threshold_graph.cliques(alpha, 3, 2)
+
+
 def test_pairs_that_make_no_cliques_are_given_up() -> None:
     alpha = torch.rand(9, 9, generator=torch.Generator().manual_seed(0), dtype=F64)
     with pytest.raises(GiveUp, match="cliques"):

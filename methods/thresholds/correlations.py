@@ -78,7 +78,7 @@ def unfit(spec: Spec, *, even: bool = False) -> str | None:
         return "needs units of one known threshold below one output"
     if spec.widths[0] > spec.inputs:
         return f"{spec.widths[0]} directions in {spec.inputs} dimensions are dependent"
-    if spec.weights == "blocks":
+    if spec.weights in ("blocks", "uneven"):
         return "needs unit weight vectors"
     if (spec.unit in EVEN) and not even:
         return f"{spec.unit} is even: its directions are sought on the sphere"
