@@ -116,9 +116,9 @@ class ThresholdCorrelation:
         assert m is not None  # declined otherwise
         if self.objective == "sphere":
             u = coefficients(spec.unit, spec.threshold, 5, spec.rate)
-            even = spec.unit in EVEN
-            found = quartic_minima.on_the_sphere(moments.full(4) / u[4], m, run)
-            return found, None if even else moments.full(1) / u[1], 1.0
+            even, sign = spec.unit in EVEN, 1.0 if float(moments.full(2).trace()) / u[2] >= 0 else -1.0
+            found = quartic_minima.on_the_sphere(sign * moments.full(4) / u[4], m, run)
+            return found, None if even else moments.full(1) / u[1], sign
         known = correlations.normalised(moments, spec)
         given = quartic_minima.whitened(known.second, known.fourth, m)
         if self.objective == "one":

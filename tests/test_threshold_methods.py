@@ -54,6 +54,13 @@ def test_products_bend_directions_less_at_high_thresholds(t: float, bar: float) 
     assert played("threshold-correlation:source=moments", f"t={t}").metrics["angle_error"] < bar
 
 
+@pytest.mark.parametrize("polynomial", ["or", "intersection"])
+def test_the_search_on_the_sphere_takes_coefficients_of_either_sign(polynomial: str) -> None:
+    record = played("threshold-correlation:source=moments,objective=sphere", f"t=3,polynomial={polynomial}")
+    assert record.metrics["angle_error"] < 0.01
+    assert record.metrics["sign_accuracy"] == 1
+
+
 @pytest.mark.parametrize("task", ["", "activation=relu,polynomial=linear", "polynomial=intersection"])
 def test_samples_tell_units_roughly(task: str) -> None:
     metrics = played("threshold-correlation", f"N=100000,{task}".strip(",")).metrics

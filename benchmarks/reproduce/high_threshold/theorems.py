@@ -121,14 +121,14 @@ def lemma_of_steps(_: Made) -> Judged:
 
 
 def lemma_of_sigmoids(_: Made) -> Judged:
-    """Lemma 12: û_4 = Ω(e^{-t}), from a bound whose integral is zero."""
+    """Lemma 12: û_4 = Θ(e^{-t}), which the proof bounds from below by an integral that is zero."""
     low, high = 2.0, 4.0
     for _step in range(40):
         t = (low + high) / 2
         low, high = (t, high) if coefficients("sigmoid", t, 5)[4] < 0 else (low, t)
     law = [coefficients("sigmoid", t, 5)[4] * math.exp(t - 0.5) for t in (4.0, 6.0, 8.0)]
     told = ", ".join(f"{v:.2f}" for v in law)
-    return low < 2, f"û_4 is negative below t = {low:.3f}; √24 û_4 over e^(1/2 - t) is {told} at t = 4, 6, 8"
+    return min(law) > 0.1, f"û_4 is negative below t = {low:.3f}; √24 û_4 over e^(1/2 - t) is {told} at t = 4, 6, 8"
 
 
 # Stage 1: λ, ψ, powers
