@@ -199,6 +199,15 @@ def test_relus_that_may_fire_at_the_origin_are_declined(options: str, reason: st
     assert declines(registry.task("biased-relu:biases=negative").spec) is None
 
 
+def test_every_run_has_the_same_bits() -> None:
+    found, kept = set(), []
+    for k in range(8):
+        kept.append(torch.ones(17 + 13 * k))  # moves what is allocated next
+        record = paramid.run("threshold-boundary", "biased-relu:D=4,m=6,s_min=0.1,biases=negative", throw=True)
+        found.add(repr([c.metrics for c in record.claims]))
+    assert len(found) == 1
+
+
 def test_samples_take_one_threshold() -> None:
     spec = registry.task("biased-relu:biases=negative").spec
     assert "one known threshold" in str(ThresholdBoundary(source="samples").declines(spec))
