@@ -10,7 +10,8 @@
 
 with c_i = 1, or uniform in [0.5, 2]. Weights: `orthonormal`; `mild`, an orthonormal matrix + 0.35 G / √D with unit
 columns; `random` unit columns with a spectrum cut until their condition is at most κ; `blocks`, indicators of disjoint
-blocks of D / m shuffled inputs. Of (1) an oracle shows w_i (up to sign for even u), t and P, up to the order of units.
+blocks of D / m shuffled inputs; `uneven`, of sizes like 1 : 2 : … : m. Of (1) an oracle shows w_i (up to sign for even
+u), t and P, up to the order of units.
 
 References: Goel & Panigrahy, arXiv:1903.09231; `paramid.words.threshold_units` for the coefficients.
 """
@@ -41,7 +42,7 @@ POLYNOMIALS = ("linear", "or", "intersection", "pairs", "monotone", "no-linear")
 CHOICES = {
     "activation": tuple(UNITS),
     "polynomial": POLYNOMIALS,
-    "weights": ("orthonormal", "mild", "random", "blocks"),
+    "weights": ("orthonormal", "mild", "random", "blocks", "uneven"),
     "coefficients": ("ones", "free"),
 }
 NETWORKS = {"relu": "relu", "sigmoid": "logistic"}
@@ -57,11 +58,12 @@ class Threshold(Task):
     N: int = 1_000_000  # samples granted
     activation: str = "step"  # unit u of a = ⟨w, x⟩ - t: step (0 or 1), relu, sigmoid, exponential e^{ρa}, abs, cosh ρa
     polynomial: str = "or"  # or: any; intersection: none; linear: sum; pairs, monotone: + products; no-linear: products
-    weights: str = "orthonormal"  # orthonormal; mild: nearly so; random: condition ≤ κ; blocks: indicators of inputs
+    weights: str = "orthonormal"  # orthonormal; mild: nearly so; random: condition ≤ κ; blocks, uneven: indicators
     kappa: float = 8.0  # κ, the largest condition number of random weights
     coefficients: str = "ones"  # linear coefficients c_i of the polynomial; ones: all 1; free: uniform in [0.5, 2]
     mixing: float = 1.0  # coefficients of products are uniform in ±mixing (pairs) or in [0, mixing] (monotone)
     rate: float = 1.0  # ρ of exponential and cosh units
+    noise: float = 0.0  # standard deviation of the Gaussian noise on every value
 
     version: ClassVar[int] = 1
     metrics: ClassVar[dict[str, str]] = {
@@ -77,18 +79,25 @@ class Threshold(Task):
         *("D=3,m=4,N=5000,weights=random", "D=3,m=3,N=20000,polynomial=intersection", "D=4,m=2,t=6,N=5000"),
         *("D=4,m=4,t=0,polynomial=no-linear,N=5000", "D=3,m=3,t=1.7320508075688772,polynomial=linear,N=5000"),
         "D=6,m=3,N=20000,t=1,rate=0.5,activation=exponential,weights=blocks,polynomial=monotone,mixing=0.5",
-        "D=3,m=3,N=20000,t=0,activation=abs,polynomial=linear",
+        *("D=3,m=3,N=20000,t=0,activation=abs,polynomial=linear", "D=3,m=3,N=20000,noise=0.1"),
     )
 
     def __post_init__(self) -> None:
         among(self, **CHOICES)
-        at_least(self, D=1, m=1, N=1, t=0, kappa=1, mixing=0)
+        at_least(self, D=1, m=1, N=1, t=0, kappa=1, mixing=0, noise=0)
         if self.m > self.D and self.weights != "random":
             raise ValueError(f"{self.m} {self.weights} vectors in {self.D} dimensions; m up to D was wanted")
-        if (self.weights == "blocks") != (self.activation == "exponential") or (self.even and self.t):
+        if self.binary != (self.activation == "exponential") or (self.even and self.t):
             raise ValueError("blocks go with exponential units, t=0 with even ones; this mixes them")
+        if self.weights == "uneven" and self.m * (self.m + 1) // 2 > self.D:
+            raise ValueError(f"{self.D} inputs make no {self.m} blocks of growing size")
         if self.weights == "blocks" and self.D % self.m:
             raise ValueError(f"{self.D} inputs make no {self.m} blocks of one size")
+
+    @property
+    def binary(self) -> bool:
+        """Whether weights are indicators of disjoint blocks."""
+        return self.weights in ("blocks", "uneven")
 
     @property
     def even(self) -> bool:
@@ -103,7 +112,7 @@ class Threshold(Task):
     @property
     def access(self) -> frozenset[Access]:  # type: ignore[override]  # exact moments depend on the options
         """Queries and samples; exact moments where they have a closed form."""
-        closed = self.weights == "orthonormal" or (self.polynomial == "linear" and self.weights != "blocks")
+        closed = self.weights == "orthonormal" or (self.polynomial == "linear" and not self.binary)
         return frozenset({Access.QUERIES, Access.SAMPLES} | ({Access.MOMENTS} if closed else set()))
 
     @property
@@ -113,14 +122,15 @@ class Threshold(Task):
             inputs=self.D,
             widths=(self.m,),
             activations=(NETWORKS[self.activation], "identity") if self.layered else (self.activation, "polynomial"),
-            norms="free" if self.weights == "blocks" else "unit",
+            norms="free" if self.binary else "unit",
             output_bias="zero" if self.polynomial != "intersection" else "free",
             shift=self.t,
+            noise=self.noise,
             samples=self.N,
             unit=self.activation,
             threshold=self.t,
             rate=self.rate,
-            weights=self.weights if self.weights in ("orthonormal", "blocks") else "unit",
+            weights=self.weights if self.binary or self.weights == "orthonormal" else "unit",
         )
 
     @property
@@ -175,6 +185,12 @@ def columns(law: str, d: int, m: int, kappa: float, source: torch.Generator) -> 
     g = torch.randn(d, m, generator=source, device="cpu", dtype=torch.float64)
     if law == "blocks":
         block = torch.randperm(d, generator=source, device="cpu") % m
+        return (block[:, None] == torch.arange(m, device="cpu")).double()
+    if law == "uneven":
+        ends = [d * k * (k + 1) // (m * (m + 1)) for k in range(1, m + 1)]
+        block = torch.bucketize(
+            torch.randperm(d, generator=source, device="cpu"), torch.tensor(ends, device="cpu"), right=True
+        )
         return (block[:, None] == torch.arange(m, device="cpu")).double()
     if law == "random":
         return conditioned(g / g.norm(dim=0), kappa)

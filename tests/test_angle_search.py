@@ -9,7 +9,14 @@ from torch import Tensor
 from paramid import Access, Run
 from paramid.contracts import registry
 from paramid.methods.thresholds import angle_search
-from paramid.methods.thresholds.angle_search import ACCEPTANCE, estimate_tan_alpha, firing, refine_estimate
+from paramid.methods.thresholds.angle_search import (
+    ACCEPTANCE,
+    Search,
+    crossing_tangents,
+    estimate_tan_alpha,
+    firing,
+    refine_estimate,
+)
 from paramid.oracle.counting import CountingOracle
 
 
@@ -28,6 +35,11 @@ def tilted(w: Tensor, angle: float, run: Run) -> Tensor:
 
 def angle(a: Tensor, b: Tensor) -> float:
     return 2 * math.asin(float((a - b).norm()) / 2)
+
+
+def searched(oracle: CountingOracle, z: Tensor, run: Run, *, offsets: int = 200, **options: object) -> Search:
+    tangents = crossing_tangents(firing(oracle, run), run, d=len(z), offsets=offsets, reach=5.5)
+    return refine_estimate(tangents, z, run, **options)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("alpha", [0.3, 0.1, 0.01, 0.001])
@@ -56,16 +68,14 @@ def test_every_crossing_is_where_the_function_changes() -> None:
 def test_the_corrected_rule_contracts() -> None:
     oracle, w = union(5, 2.5)
     run = Run.seeded(0)
-    end = refine_estimate(
-        firing(oracle, run), tilted(w[:, 0], 0.1, run), run, reach=5.5, iterations=300, tolerance=5e-4
-    )
+    end = searched(oracle, tilted(w[:, 0], 0.1, run), run, tolerance=5e-4)
     assert angle(end.direction, w[:, 0]) < 1e-3
 
 
 def test_a_few_perturbations_already_help() -> None:
     oracle, w = union(3, 2.5)
     run = Run.seeded(0)
-    end = refine_estimate(firing(oracle, run), tilted(w[:, 0], 0.1, run), run, reach=5.5, iterations=16, offsets=60)
+    end = searched(oracle, tilted(w[:, 0], 0.1, run), run, iterations=16, offsets=60)
     assert angle(end.direction, w[:, 0]) < 0.08
     assert 0.2 < end.accepted / end.iterations < 0.8
 
@@ -74,9 +84,7 @@ def test_the_printed_rule_accepts_nothing() -> None:
     oracle, w = union(4, 2.5)
     run = Run.seeded(0)
     z = tilted(w[:, 0], 0.1, run)
-    end = refine_estimate(
-        firing(oracle, run), z, run, reach=5.5, stride=0.1, iterations=8, offsets=50, acceptance="printed"
-    )
+    end = searched(oracle, z, run, stride=0.1, iterations=8, offsets=50, acceptance="printed")
     assert (end.accepted, end.iterations) == (0, 8)
     assert torch.equal(end.direction, z)
 

@@ -13,7 +13,9 @@ from benchmarks.reproduce.biased_relu import items as biased_relu_items
 from benchmarks.reproduce.biased_relu import page as biased_relu
 from benchmarks.reproduce.biased_relu import records as biased_relu_records
 from benchmarks.reproduce.biased_relu.checks import error_growth, hermite_polynomials, unit_signs
+from benchmarks.reproduce.high_threshold import contraction
 from benchmarks.reproduce.high_threshold import page as high_threshold
+from benchmarks.reproduce.high_threshold import theorems as statements
 from benchmarks.reproduce.pyramid import fits
 from benchmarks.reproduce.quadratic import items as quadratic_items
 from benchmarks.reproduce.quadratic import jacobian_spectra, lemmas, local_convergence, random_labels, squares
@@ -42,6 +44,15 @@ def small_checks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(local_convergence, "SIZES", near)
     monkeypatch.setattr(jacobian_spectra, "DIMENSIONS", (10, 20))
     monkeypatch.setattr(lemmas, "DIMENSIONS", (5, 10))
+
+
+@pytest.fixture(autouse=True)
+def few_perturbations(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Theorem 5 and the lemmas about thresholds are checked at small sizes."""
+    small = {"SEEDS": (700,), "INPUTS": (3,), "ROUNDS": 10, "LINES": 5, "ROWS": 20_000, "TILTS": (0.1,)}
+    for name, value in small.items():
+        monkeypatch.setattr(contraction, name, value)
+    monkeypatch.setattr(statements, "ROWS", 100_000)
 
 
 @pytest.fixture(autouse=True)
@@ -306,10 +317,10 @@ def test_angles_under_thresholds_have_their_exponent() -> None:
 
     records = [angled(c) for c in suites.suite("high-threshold").cells()]
     text = "\n".join(pages.lines(high_threshold.PAGE, {"high-threshold": records}))
-    assert text.count("like N^-0.50") == 3
+    assert text.count("falls like N^-0.50") == 10
     assert "| 9.5e-03 → 9.5e-03 |" in text
-    sums = text.split("### Sums of ReLUs")[1].split("\n- t = 2:")[0]
-    assert sums.count("| biased-relu:") == 7 == text.count("| biased-relu:")
+    sums = text.split("### Sums of ReLUs")[1].split("\n- `threshold")[0]
+    assert sums.count("| biased-relu:") == 7
 
 
 def test_every_trained_network_stands_in_one_table() -> None:

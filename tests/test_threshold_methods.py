@@ -54,6 +54,13 @@ def test_products_bend_directions_less_at_high_thresholds(t: float, bar: float) 
     assert played("threshold-correlation:source=moments", f"t={t}").metrics["angle_error"] < bar
 
 
+@pytest.mark.parametrize("polynomial", ["or", "intersection"])
+def test_the_search_on_the_sphere_takes_coefficients_of_either_sign(polynomial: str) -> None:
+    record = played("threshold-correlation:source=moments,objective=sphere", f"t=3,polynomial={polynomial}")
+    assert record.metrics["angle_error"] < 0.01
+    assert record.metrics["sign_accuracy"] == 1
+
+
 @pytest.mark.parametrize("task", ["", "activation=relu,polynomial=linear", "polynomial=intersection"])
 def test_samples_tell_units_roughly(task: str) -> None:
     metrics = played("threshold-correlation", f"N=100000,{task}".strip(",")).metrics
@@ -192,6 +199,15 @@ def test_relus_that_may_fire_at_the_origin_are_declined(options: str, reason: st
     assert declines(registry.task("biased-relu:biases=negative").spec) is None
 
 
+def test_every_run_has_the_same_bits() -> None:
+    found, kept = set(), []
+    for k in range(8):
+        kept.append(torch.ones(17 + 13 * k))  # moves what is allocated next
+        record = paramid.run("threshold-boundary", "biased-relu:D=4,m=6,s_min=0.1,biases=negative", throw=True)
+        found.add(repr([c.metrics for c in record.claims]))
+    assert len(found) == 1
+
+
 def test_samples_take_one_threshold() -> None:
     spec = registry.task("biased-relu:biases=negative").spec
     assert "one known threshold" in str(ThresholdBoundary(source="samples").declines(spec))
@@ -256,6 +272,21 @@ def test_blocks_are_cliques(t: float, rate: float, mixing: float) -> None:
     )
     for seed in range(3):
         assert played("threshold-graph", task, seed).metrics["weight_error"] == 0
+
+
+def test_blocks_of_unequal_sizes_are_cliques() -> None:
+    task = "D=12,m=3,t=1,rate=0.5,mixing=0.3,activation=exponential,weights=uneven,polynomial=monotone,N=100000"
+    assert sorted(registry.task(f"threshold:{task}").draw(0).columns.sum(dim=0).tolist()) == [2, 4, 6]
+    for seed in range(3):
+        assert played("threshold-graph", task, seed).metrics["weight_error"] == 0
+
+
+def test_cliques_of_another_size_are_given_up_where_one_is_told() -> None:
+    member = registry.task("threshold:D=6,m=3,activation=exponential,weights=uneven").draw(0).columns
+    alpha = member @ member.T + 0.1
+    assert torch.equal(threshold_graph.cliques(alpha, 3).sum(dim=0).sort().values, member.sum(dim=0).sort().values)
+    with pytest.raises(GiveUp, match="of 2 inputs"):
+        threshold_graph.cliques(alpha, 3, 2)
 
 
 def test_pairs_that_make_no_cliques_are_given_up() -> None:

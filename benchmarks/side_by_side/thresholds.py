@@ -45,10 +45,9 @@ def main(arguments: list[str] | None = None) -> None:
         return CountingOracle(teacher, family.spec, access=access, seed=given.seed, device=randomness.device)
 
     counted, begin = oracle(), time.perf_counter()
-    end = angle_search.refine_estimate(
-        angle_search.firing(counted, randomness), z, randomness, reach=given.t + 3,
-        iterations=given.iterations, offsets=given.offsets, tolerance=1e-3,
-    )  # fmt: skip
+    fired = angle_search.firing(counted, randomness)
+    tangents = angle_search.crossing_tangents(fired, randomness, d=given.D, offsets=given.offsets, reach=given.t + 3)
+    end = angle_search.refine_estimate(tangents, z, randomness, iterations=given.iterations, tolerance=1e-3)
     spent = counted.usage.queries
     print(f"RefineEstimate: 0.1 -> {gap(end.direction, w)} in {end.iterations} iterations, {spent:,} queries, "
           f"{time.perf_counter() - begin:.2f} s")  # fmt: skip

@@ -95,7 +95,7 @@ class ThresholdSpec(Spec):
     unit: str  # "step", "relu", "sigmoid", "exponential", "abs" or "cosh"
     threshold: float
     rate: float = 1.0  # of "exponential" and "cosh"
-    weights: str = "unit"  # "orthonormal"; "blocks": indicators of disjoint blocks of inputs
+    weights: str = "unit"  # "orthonormal"; "blocks", "uneven": indicators of disjoint blocks of inputs
 
 
 @dataclass(frozen=True, kw_only=True)

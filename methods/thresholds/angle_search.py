@@ -6,8 +6,8 @@ With z at angle α from w_1, x = s z + g^⊥, g^⊥ Gaussian orthogonal to z, an
     (2)  the s at which it is p:   t_p = (t + Φ⁻¹(p) sin α) / cos α,
     (3)  tan α = (t_.6 - t_.4) / (Φ⁻¹(.6) - Φ⁻¹(.4)).
 
-Every offset g^⊥ has one crossing s, found by bisection; t_p are quantiles of crossings (the paper bisects p itself). A
-perturbation is tried with the same offsets,
+Every offset g^⊥ has one crossing s, found by bisection by queries; t_p are quantiles of crossings (the paper bisects p
+itself, from samples: `slabs`). A perturbation is tried with the same offsets,
 
     (4)  z' = normalise(z + η sin(α / d) Δ),   Δ ~ N(0, I) orthogonal to z,
     (5)  accepted if α' ≤ (1 - 0.01 / d) α   (printed: α' ≤ 0.01 α / d, which accepts nothing).
@@ -28,6 +28,8 @@ from paramid import Oracle, Run
 from paramid.words.spec import ThresholdSpec
 
 Fired = Callable[[Tensor], Tensor]  # rows -> whether f differs from f(0)
+Tangent = Callable[[Tensor], float]  # z -> tan α
+Round = Callable[[float], Tangent | None]  # α as last estimated -> what a round measures by; None: nothing is left
 ACCEPTANCE: Mapping[str, Callable[[float, int], float]] = {
     "corrected": lambda alpha, d: (1 - 0.01 / d) * alpha,
     "printed": lambda alpha, d: 0.01 * alpha / d,
@@ -82,26 +84,33 @@ def estimate_tan_alpha(fired: Fired, z: Tensor, gaussians: Tensor, *, reach: flo
     return float(high - low) / SPREAD
 
 
+def crossing_tangents(fired: Fired, run: Run, *, d: int, offsets: int, reach: float) -> Round:
+    """(3) by queries, at fresh offsets in every round."""
+
+    def of(_: float) -> Tangent:
+        gaussians = run.normal(offsets, d)
+        return lambda z: estimate_tan_alpha(fired, z, gaussians, reach=reach)
+
+    return of
+
+
 def refine_estimate(
-    fired: Fired,
+    tangents: Round,
     z: Tensor,
     run: Run,
     *,
-    reach: float,
-    offsets: int = 200,
     stride: float = 1.1,
     iterations: int = 300,
     tolerance: float = 1e-6,
     acceptance: str = "corrected",
 ) -> Search:
-    """Perturbations (4) accepted by (5), until the estimated angle is below `tolerance`."""
+    """Perturbations (4) accepted by (5), until the estimated angle is below `tolerance` or nothing tells it."""
     d, accepted, tried, angle = len(z), 0, 0, math.inf
-    while tried < iterations and angle > tolerance:
+    while tried < iterations and angle > tolerance and (tan := tangents(angle)):
         tried += 1
-        gaussians = run.normal(offsets, d)
-        angle = math.atan(estimate_tan_alpha(fired, z, gaussians, reach=reach))
+        angle = math.atan(tan(z))
         other = perturbed(z, stride * math.sin(angle / d), run)
-        after = math.atan(estimate_tan_alpha(fired, other, gaussians, reach=reach))
+        after = math.atan(tan(other))
         if after <= ACCEPTANCE[acceptance](angle, d):
             z, angle, accepted = other, after, accepted + 1
     return Search(z, angle, tried, accepted)

@@ -13,6 +13,7 @@ High thresholds make f constant but for few x: with that constant taken off f, t
 Reference: Goel & Panigrahy, Lemmas 1, 2, 10 to 12; the rates of Lemma 10 and the sign of Lemma 12 are corrected.
 """
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -29,6 +30,7 @@ from paramid.words.spec import Spec, ThresholdSpec
 from paramid.words.threshold_units import EVEN, coefficients
 
 SOURCES = ("samples", "queries", "moments")
+ORDERS = (1, 2, 4)
 ROWS = 1_000_000  # where nothing says how many
 FAINT = 0.05  # of the largest u_j √j!: below, a coefficient is a zero
 DROWNED = 3.0  # times the noise of A: below, an eigenvalue of it is noise
@@ -48,14 +50,16 @@ class Correlations:
 class Active:
     """The rows of samples in which something fires, less the value of all others; re-iterable.
 
-    That value is the median of the first chunk: under high thresholds most rows have it.
+    That value is the median of the first chunk: under high thresholds most rows have it. Under noise no row has it, and
+    any may be one in which something fires.
     """
 
-    def __init__(self, samples: Samples) -> None:
+    def __init__(self, samples: Samples, *, noisy: bool = False) -> None:
         self._samples = samples
         first = next(iter(samples))[1]
         self.base = float(first.median())
-        self.rows = sum(int((y != self.base).sum()) for _, y in samples)
+        self._silent = math.inf if noisy else self.base
+        self.rows = sum(int((y != self._silent).sum()) for _, y in samples)
 
     @property
     def share(self) -> float:
@@ -64,7 +68,7 @@ class Active:
 
     def __iter__(self) -> Iterator[tuple[Tensor, Tensor]]:
         for x, y in self._samples:
-            here = y[:, 0] != self.base
+            here = y[:, 0] != self._silent
             yield x[here], y[here] - self.base
 
 
@@ -72,11 +76,9 @@ def unfit(spec: Spec, *, even: bool = False) -> str | None:
     """Why (1) is not for such a teacher, or None; `even` units show A and B alone, by a search on the sphere."""
     if not isinstance(spec, ThresholdSpec) or spec.outputs != 1 or spec.widths[0] is None:
         return "needs units of one known threshold below one output"
-    if spec.noise:
-        return "takes values for exact, these are noisy"
     if spec.widths[0] > spec.inputs:
         return f"{spec.widths[0]} directions in {spec.inputs} dimensions are dependent"
-    if spec.weights == "blocks":
+    if spec.weights in ("blocks", "uneven"):
         return "needs unit weight vectors"
     if (spec.unit in EVEN) and not even:
         return f"{spec.unit} is even: its directions are sought on the sphere"
@@ -94,14 +96,17 @@ def faint(spec: ThresholdSpec, orders: tuple[int, ...]) -> str | None:
     return None
 
 
-def correlate(
-    oracle: Oracle, run: Run, *, source: str, rows: int | None, orders: tuple[int, ...] = (1, 2, 4)
-) -> Moments:
-    """T_k from exact moments, from all samples granted, or from as many queries at Gaussian points."""
+def exact(oracle: Oracle) -> Moments:
+    """T_1, T_2, T_4 as they are."""
+    return moment_estimates.exact(oracle, ORDERS)
+
+
+def drawn(oracle: Oracle, run: Run, *, source: str, rows: int | None) -> Samples | None:
+    """All samples granted, or as many queries at Gaussian points; None where moments are exact."""
     if source == "moments":
-        return moment_estimates.exact(oracle, orders)
+        return None
     n = granted(oracle.spec, rows)
-    return of_samples(oracle.sample(n) if source == "samples" else asked(oracle, run, n), orders)[0]
+    return oracle.sample(n) if source == "samples" else asked(oracle, run, n)
 
 
 def granted(spec: Spec, rows: int | None) -> int:
@@ -110,15 +115,15 @@ def granted(spec: Spec, rows: int | None) -> int:
     return most if rows is None else min(rows, most)
 
 
-def of_samples(samples: Samples, orders: tuple[int, ...] = (1, 2, 4)) -> tuple[Moments, float]:
-    """T_k from the rows that are not at the commonest value, and that value."""
-    active = Active(samples)
+def of_samples(samples: Samples, noise: float = 0.0) -> tuple[Moments, float]:
+    """T_k from the rows that are not at the commonest value, from all under noise, and that value."""
+    active = Active(samples, noisy=noise > 0)
     if active.rows < 2:
         raise GiveUp(f"the function is constant on {len(samples) - active.rows} of {len(samples)} rows")
-    estimate = moment_estimates.estimate(active, orders, control=moment_estimates.PRINTED)
+    estimate = moment_estimates.estimate(active, ORDERS, control=moment_estimates.PRINTED)
     tensors = {k: active.share * t for k, t in estimate.tensors.items()}
-    noise = {k: active.share * v for k, v in estimate.noise.items()}
-    return replace(estimate, tensors=tensors, noise=noise), active.base
+    spread = {k: active.share * v for k, v in estimate.noise.items()}
+    return replace(estimate, tensors=tensors, noise=spread), active.base
 
 
 def asked(oracle: Oracle, run: Run, n: int) -> Samples:

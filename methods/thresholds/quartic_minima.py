@@ -162,4 +162,4 @@ def start(found: Array, m: int, run: Run) -> Array:
 
 def signs(found: Found, first: Tensor) -> Tensor:
     """The s_i of Σ_i s_i c_i w_i = T_1 / u_1, each ±1 where everything is right."""
-    return torch.linalg.lstsq(found.columns * found.coefficients, first[:, None]).solution[:, 0]
+    return torch.linalg.pinv(found.columns * found.coefficients) @ first

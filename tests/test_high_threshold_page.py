@@ -1,0 +1,129 @@
+"""Verdicts of docs/high-threshold.md follow the records: planted errors hold, others do not."""
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from benchmarks.reproduce.high_threshold import contraction, items, theorems, verdicts
+from benchmarks.reproduce.high_threshold import page as high_threshold
+from benchmarks.reproduce.high_threshold import records as of
+from benchmarks.reproduce.source_items import WORDS, Made, failures, whole
+from paramid import Status
+from paramid.records.record import Record, Stage
+from paramid.running import suites
+from paramid.running.cell import Cell
+
+Errors = Callable[[Cell], tuple[float, float] | None]  # angles of the first and the last claim; None: it gave up
+
+
+def stage(angle: float) -> Stage:
+    told = {"angle_error": angle, "weight_error": 0.0, "polynomial_error": 0.0}
+    return Stage(kind="Units", seconds=1.0, queries=0, samples=9, derivatives=0, moments=0, metrics=told)
+
+
+def record(cell: Cell, angles: tuple[float, float] | None, queries: int) -> Record:
+    claims = tuple(map(stage, angles)) if angles else ()
+    status = Status.FINISHED if angles else Status.GAVE_UP
+    names = {"key": "k", "method": cell.method, "task": cell.task, "seed": cell.seed, "device": "cpu", "threads": 1}
+    metrics = dict(claims[-1].metrics) if claims else {}
+    told = {"status": status, "seconds": 2.0, "metrics": metrics, "claims": claims, "queries": queries, "samples": 9}
+    return Record(**names, budget={}, **told)
+
+
+def made(errors: Errors) -> Mapping[str, list[Record]]:
+    cells = suites.suite(of.SUITE).cells()
+    asks = (of.ACTIVE, of.PLANE, "threshold-boundary")
+    return {of.SUITE: [record(c, errors(c), 100 if c.method in asks else 0) for c in cells]}
+
+
+def as_proved(cell: Cell) -> tuple[float, float] | None:
+    """Angles that the paper would have."""
+    told = of.options(cell.task)
+    n, t = float(told.get("N", "1000000")), float(told.get("t", "2.5"))
+    if "source=moments" in cell.method:
+        linear = told.get("polynomial") == "linear" or t == 0
+        return (1e-9, 1e-9) if linear else (10 ** (-t), 10 ** (-t)) if t > 1.5 else None
+    first = 10 / n**0.5
+    return (first, 1e3 / n if "stage=2" in cell.method or "plane" in cell.method else first)
+
+
+def judged(made: Made) -> dict[str, bool | None]:
+    """By what an item is and says, those judged by records."""
+    return {f"{i.source}: {i.says}": i.judge(made)[0] for i in items.ITEMS if i.judge and i.needs}
+
+
+def test_what_is_proved_holds_in_records_that_have_it() -> None:
+    assert {k: v for k, v in judged(made(as_proved)).items() if v is not True} == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        (lambda cell, a: (1.0, 1.0) if "objective=all" in cell.method else a, verdicts.linear_is_exact("all")),
+        (lambda cell, a: (30 * a[0], 30 * a[1]) if a and "objective=all" in cell.method else a, verdicts.bends("all")),
+        (lambda cell, a: (0.1, 0.1) if "N=" in cell.task else a, verdicts.stage_1_rate),
+        (lambda cell, a: (0.1, 0.1) if cell.method == of.PASSIVE else a, verdicts.slabs_sharpen),
+        (lambda cell, a: (0.1, 0.1) if cell.method == of.PASSIVE else a, verdicts.passive_rate),
+        (lambda cell, a: (0.1, 0.1) if "source=samples" in cell.method else a, verdicts.plane_rate),
+        (lambda cell, a: None if cell.method == of.PLANE and cell.seed == 1 else a, verdicts.all_planes),
+        (lambda cell, a: None if cell.method == of.PLANE else a, verdicts.bends_show),
+        (lambda cell, a: (1e-3, 1e-3) if "t=1." in cell.task else a, verdicts.low_thresholds),
+        (lambda cell, a: (1e-3, 1e-3) if "moments" in cell.method else a, verdicts.products_fade),
+        (lambda cell, a: (0.1, 0.2) if "noise=" in cell.task else a, verdicts.noise_is_averaged),
+    ],
+)
+def test_records_without_it_do_not_hold(
+    change: Callable[[Cell, tuple[float, float] | None], tuple[float, float] | None],
+    verdict: Callable[[Made], tuple[bool | None, str]],
+) -> None:
+    try:
+        held, numbers = verdict(made(lambda cell: change(cell, as_proved(cell))))
+    except ValueError:  # the largest of nothing
+        held, numbers = None, "-"
+    assert held is not True
+    assert numbers
+
+
+def test_every_item_has_a_place_or_a_reason() -> None:
+    for item in items.ITEMS:
+        assert (item.judge is None) == bool(item.word), item
+        assert item.where or item.word, item
+    text = "\n".join(whole([i for i in items.ITEMS if i.judge is None], {}))
+    rows, left = text.split("## Not reproduced")
+    assert rows.count("\n| ") >= 8
+    assert left.count("\n- ") >= 10
+    for word in ("Theorem 4", "B.6", "Appendix E", "§5", "footnote 5"):
+        assert word in text
+
+
+def test_cells_that_give_up_are_listed() -> None:
+    assert "| gave_up |" in "\n".join(failures(made(as_proved)))
+
+
+def test_every_record_stands_in_a_table() -> None:
+    for r in made(as_proved)[of.SUITE]:
+        assert r.task.startswith("biased-relu") or any(test(r) for _, _, test in high_threshold.TABLES), r
+
+
+@pytest.mark.parametrize(
+    ("verdict", "held"),
+    [
+        (theorems.lemma_of_closeness, True),
+        (theorems.cotangent, False),
+        (theorems.lemma_of_relus, False),
+        (theorems.lemma_of_steps, True),
+        (theorems.lemma_of_sigmoids, True),
+        (theorems.objective_of_blocks, False),
+        (theorems.constant_of_even_units, False),
+        (contraction.search_reaches, False),
+    ],
+)
+def test_statements_in_numbers(verdict: Callable[[Made], tuple[bool | None, str]], held: bool) -> None:
+    found, numbers = verdict({})
+    assert found is held
+    assert WORDS[found]
+    assert any(c.isdigit() for c in numbers)
+
+
+def test_powers_of_units_leave_directions_where_they_are() -> None:
+    assert theorems.powers(0, None) < 1e-4
