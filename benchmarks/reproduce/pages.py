@@ -74,7 +74,8 @@ def lines(page: Page, made: Mapping[str, Records]) -> Iterator[str]:
     facts = provenance.collect(0, 0)
     yield f"# {page.title}"
     yield ""
-    source = f"benchmarks/reproduce/{page.name.replace('-', '_')}.py"
+    name = page.name.replace("-", "_")
+    source = f"benchmarks/reproduce/{name}{'/' if Path(__file__).with_name(name).is_dir() else '.py'}"
     yield f"*Written by `make reproduce-{page.name}`; change `{source}`, not this page.*"
     yield ""
     yield f"{datetime.now(UTC):%Y-%m-%d}, commit {str(facts['commit'])[:10]}, {facts['cores']} cores of {facts['cpu']}."
