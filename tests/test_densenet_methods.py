@@ -42,6 +42,19 @@ def test_three_layers_are_corrected_step_by_step() -> None:
     assert record.metrics["exact"] == 1
 
 
+@pytest.mark.parametrize("freeze", ["2-2", "3-2", "3-3"])
+def test_layers_that_stay_are_not_corrected(freeze: str) -> None:
+    """The less stays the better; where nothing does, all is found (above)."""
+    task = "hierarchy:D=5,ks=2-2-1,alphas=1-0.2-0.04,truncate=2.5,N=800"
+    record = played(f"densenet-lm:freeze={freeze}", task, 1)
+    assert record.status is Status.GAVE_UP
+    before = features(record)[int(freeze[0]) - 2]
+    assert features(record)[-1] == before > 1e-5
+    assert [c.metrics.get("feature_error_4") is not None for c in record.claims][-1]
+    with pytest.raises(ValueError, match="l >= f >= 2 was wanted"):
+        registry.method("densenet-lm:freeze=2-3")
+
+
 def test_interpolation_is_given_up() -> None:
     """17 weights and 14 samples: nothing is left on those, and everything on others."""
     record = played("densenet-lm", f"{SMALL},N=15")
