@@ -39,7 +39,7 @@ from paramid.words.spec import HierarchySpec
 
 RATES = {"adam": 5e-3, "sgd": 2e-3}
 EVERY, REPORT = 200, 2000  # steps between looks at Obj, and between claims
-OFF = 0.05  # of the variance of the weakest layer, that the features may leave
+OFF = 0.02  # of the variance of the weakest layer, that the features may leave
 
 
 @dataclass(frozen=True)

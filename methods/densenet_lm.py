@@ -24,6 +24,7 @@ from paramid.methods.hierarchy import densenet, joint_diagonalisation
 from paramid.methods.hierarchy.densenet import layer_start, variance, with_layers
 from paramid.methods.hierarchy.densenet_check import ROUNDING, checked
 from paramid.methods.hierarchy.densenet_fit import fit
+from paramid.methods.hierarchy.layer_regression import eigen_root, refit, unknowns
 from paramid.words.densenet import DenseNet, Links
 from paramid.words.options import among, at_least
 from paramid.words.spec import HierarchySpec
@@ -42,6 +43,7 @@ class DenseNetLM:
     steps: int = 150  # steps of all layers so far together, at most, for every start
     ks: tuple[int, ...] | None = None  # widths k_2-…-k_L of the student; default: the teacher's
     skips: str = "told"  # what a layer sees; told: the teacher's links; all: all layers below; none: only the one below
+    start: str = "random"  # of layer 2; random; regression: the leading eigenvectors of its head by least squares
     freeze: tuple[int, ...] = ()  # l-f: layers up to l are trained, then those up to f stay, others start anew
 
     version: ClassVar[int] = 1
@@ -49,7 +51,7 @@ class DenseNetLM:
 
     def __post_init__(self) -> None:
         at_least(self, N=2, starts=1, alone=1, steps=1)
-        among(self, skips=("told", "all", "none"))
+        among(self, skips=("told", "all", "none"), start=("random", "regression"))
         if self.freeze and not (len(self.freeze) == 2 and self.freeze[0] >= self.freeze[1] >= 2):
             raise ValueError(f"freeze is {'-'.join(map(str, self.freeze))}; l-f with l >= f >= 2 was wanted")
 
@@ -62,6 +64,8 @@ class DenseNetLM:
         if self.freeze and self.freeze[0] > len(spec.widths):
             return f"layers up to {self.freeze[0]} of {len(spec.widths) + 1} leave none to train above them"
         size = densenet.parameters(spec, self.ks, self.links(spec))
+        if self.start == "regression":
+            size = max(size, unknowns([densenet.seen_by(spec, self.ks or densenet.told(spec), self.links(spec))[0]]))
         return densenet.declined(spec, {"normal matrices": (3 * size, size)})
 
     def links(self, spec: HierarchySpec) -> Links:
@@ -78,6 +82,8 @@ class DenseNetLM:
         count = min(self.N or ROWS * size, spec.samples or ROWS * max(size, self.N or 0))
         held = max(1, count // 10)
         pairs, fresh = oracle.sample(count - held), oracle.sample(held)
+        if self.start == "regression":
+            net = regressed(net, pairs)
         for layer, lowest in self.schedule(net.depth):
             if layer == lowest > 2:
                 net = anew(net, lowest, run)
@@ -120,9 +126,17 @@ class DenseNetLM:
         return best, least
 
 
+def regressed(net: DenseNet, pairs: Samples) -> DenseNet:
+    """The net with K_2 out of its head, that by least squares alone."""
+    head = refit(net, pairs, [2])[2]
+    return with_layers(net, {2: eigen_root(head, len(net.weights[0]))})
+
+
 def anew(net: DenseNet, lowest: int, run: Run) -> DenseNet:
     """The net with random K_l from layer `lowest` on."""
-    return with_layers(net, {n: layer_start(*k.shape, run) for n, k in enumerate(net.weights, 2) if n >= lowest})
+    return with_layers(
+        net, {n: layer_start(k.shape[0], k.shape[1], run) for n, k in enumerate(net.weights, 2) if n >= lowest}
+    )
 
 
 def stated(net: DenseNet, loss: float, **stats: float) -> DenseNet:
