@@ -13,6 +13,7 @@ from benchmarks.reproduce.source_items import Item
 
 BFC, ALGORITHM, FREEZE, HARD = ("bfc",), ("bfc-algorithm1",), ("bfc-freeze",), ("bfc-hard",)
 WHO, OVER, DEPTH = "Who corrects", "The gap", "The staircase over depth"
+TURNS = "Kernels first, correction after"
 ONE, FROZEN, CLASS = "Algorithm 1 over seeds", "Layers that stay", "The class of Appendix I"
 NUMBERS, LOCAL = "Statements in numbers", "How far weights move"
 IMAGES = "needs CIFAR and days of GPUs: "
@@ -88,7 +89,11 @@ ITEMS = (
         needs=BFC,
     ),
     Item(
-        "§3, kernels in sequence", "with correction after, they may not work", WHO, verdicts.kernels_in_turn, needs=BFC
+        "§3, kernels in sequence",
+        "with correction after, they may not work",
+        TURNS,
+        verdicts.kernels_in_turn,
+        needs=BFC,
     ),
     Item("§3, first bullet", "a layer of width d^Ω(1) is too wide for kernels", word="asymptotic in d and L"),
     Item("Theorem 3, 3', B.4", "labels that no net gives cost (1 + γ) OPT", NUMBERS, theorems_by_training.competes),
@@ -148,6 +153,7 @@ ITEMS = (
     ),
     Item("Definition C.2, Lemma C.5", "⟨x, y⟩² = ⟨x * x, y * y⟩, RU * RU = (R * R) Q", NUMBERS, theorems.products),
     Item("Definition C.3, Fact C.4", "Sym(M) keeps the values of M", NUMBERS, theorems.twice_symmetric),
+    Item("Fact C.4", "Sym(M) = M for M between squares alone", NUMBERS, theorems.diagonal_stays),
     Item("Lemma C.6", "σ_min(R * R) ≥ 1 / O(k⁴ p²)", NUMBERS, theorems.mixing),
     Item("Appendices D to G, J", "claims on losses, Lemma F.1, descent directions", word=PROOF),
     Item(

@@ -14,6 +14,7 @@ PASSES = ("layer 2 alone", "refitted, features uncorrected", "distilled once", "
 LEARNERS = ("densenet-layerwise", "densenet-joint", "densenet-algorithm1", "densenet-als")
 GAPS = ("1.0-0.2-0.04", "1.0-1.0-1.0")
 SOLVED = 1e-12
+ALTERNATING = "densenet-als:passes=30"
 SEEDS: Column = ("seeds", lambda mine: str(len(mine)))
 
 

@@ -112,6 +112,16 @@ def twice_symmetric(_: Made) -> Judged:
     return gap < 1e-8, f"values differ by {gap:.0e} at most, matrices by {apart:.2f} of their norm"
 
 
+def diagonal_stays(_: Made) -> Judged:
+    """Fact C.4: Sym(M) = M where M is symmetric and zero unless i = j and k = l."""
+    places = [n for n, (i, j) in enumerate(zip(*torch.triu_indices(4, 4).tolist(), strict=True)) if i == j]
+    m, some = torch.zeros(10, 10, dtype=torch.float64), Run.seeded(4).normal(4, 4)
+    m[torch.tensor(places)[:, None], torch.tensor(places)] = some + some.T
+    apart = float((m - symmetrised(m, 4)).norm() / m.norm())
+    told = f"such an M and Sym(M) of Definition C.3 differ by {apart:.2f} of its norm"
+    return apart < 1e-8, f"{told}, as {{1, 1}}, {{2, 2}} has the indices of {{1, 2}}, {{1, 2}}"
+
+
 @cache
 def labels() -> tuple[tuple[float, float, float], ...]:
     """Of §3.2 and Proposition H.1, by α_3: Pr[labels without layer 3 differ], √E(F - G*)², CE at v = 1/ε."""
