@@ -94,7 +94,7 @@ def test_truncation_reaches_what_is_trained() -> None:
 
 
 def test_widths_are_found_and_not_told() -> None:
-    record = paramid.run("densenet-algorithm1:steps=1500,N=4000", SMALL, seed=0, throw=True, judge_inputs=500)
+    record = paramid.run("densenet-algorithm1:steps=3000,N=8000", SMALL, seed=1, throw=True, judge_inputs=500)
     assert record.status is Status.FINISHED
     assert max(v for n, v in record.metrics.items() if n.startswith("feature_error")) < 0.1
 
