@@ -41,8 +41,8 @@ def text(records: Records) -> Iterator[str]:
     mine = [r for r in records if not any(toy in r.task for toy in TOYS)]
     yield from by_task(mine, *COLUMNS)
     yield ""
-    yield "The paper's examples, (1.2) and that of §6.1, over x² - 1 where it writes x²; D = 4, α = 0.1. The"
-    yield "weights of (1.2) have a singular value √2: κ = 2 there."
+    yield "The paper's examples, (1.2) and that of §6.1, over x² - 1 where it writes x², |x| ≤ 2.5, D = 4; α = 0.1 as"
+    yield "printed in (1.2), and 0.01 for §6.1's o(1). The weights of (1.2) have a singular value √2: κ = 2 there."
     yield ""
     yield from by_task([r for r in records if any(toy in r.task for toy in TOYS)], *COLUMNS)
 
