@@ -13,19 +13,24 @@ Reference: Allen-Zhu & Li, Backward feature correction, arXiv:2001.04413, §6.1;
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import ClassVar, cast
 
+import torch
 from torch import Tensor
 
-from paramid import Access, Oracle, Run, Spec
+from paramid import Access, Oracle, Run, Samples, Spec
 from paramid.methods.densenet_layerwise import ROWS, sizes_of
 from paramid.methods.hierarchy import densenet
-from paramid.methods.hierarchy.densenet import with_layers
+from paramid.methods.hierarchy.densenet import rows, with_layers
 from paramid.methods.hierarchy.densenet_check import checked
-from paramid.methods.hierarchy.layer_regression import Forms, aligned, headed, refit, root
+from paramid.methods.hierarchy.layer_regression import Forms, aligned, crossed, headed, owned, refit, root
+from paramid.methods.spans import symmetric
 from paramid.words.densenet import DenseNet
 from paramid.words.options import at_least
 from paramid.words.spec import HierarchySpec
+
+ROWS_OF_GAUGE = 2000  # that tell how the two blocks of a layer share their scale
 
 
 @dataclass(frozen=True)
@@ -45,8 +50,6 @@ class DenseNetALS:
         """Quadratic DenseNets with fewer unknowns than there are samples to fit."""
         if not isinstance(spec, HierarchySpec):
             return densenet.declined(spec)
-        if sum(0 in seen for seen in spec.links) > 1:
-            return "two layers see the inputs: least squares cannot tell their products of inputs apart"
         size = sum(sizes_of(spec))
         count = min(self.N or ROWS * size, spec.samples or ROWS * size)
         if count - count // 10 - 1 < size:
@@ -62,20 +65,29 @@ class DenseNetALS:
         pairs, fresh = oracle.sample(count - count // 10 - 1), oracle.sample(count // 10 + 1)
         forms: Forms = {}
         for turn in range(2, net.depth + self.passes + 1):
-            net = distilled(net, forms)
-            forms = refit(net, pairs, range(2, min(turn, net.depth) + 1))
+            net = distilled(net, forms, pairs)
+            layers = range(2, min(turn, net.depth) + 1)
+            known = {layer: (k := net.weights[layer - 2]).T @ k * (layer in forms) for layer in layers}
+            forms = refit(net, pairs, layers, known=known)
             top = max(forms)
-            yield headed(with_layers(net, {top: rooted(net, forms, top)}), forms)
+            yield headed(with_layers(net, {top: rooted(net, forms, top, pairs)}), forms)
         checked(headed(net, forms), pairs, fresh, spec, size)
 
 
-def distilled(net: DenseNet, forms: Forms) -> DenseNet:
+def distilled(net: DenseNet, forms: Forms, pairs: Samples) -> DenseNet:
     """Step 2; the uppermost of these layers has no features yet that anything above was built on."""
-    found = {layer: rooted(net, forms, layer) for layer in forms}
+    found = {layer: rooted(net, forms, layer, pairs) for layer in forms}
     below = {layer: aligned(k, net.weights[layer - 2]) for layer, k in found.items() if layer < max(forms)}
     return with_layers(net, {**found, **below})
 
 
-def rooted(net: DenseNet, forms: Forms, layer: int) -> Tensor:
+def rooted(net: DenseNet, forms: Forms, layer: int, pairs: Samples) -> Tensor:
     """K_l out of its head."""
-    return root(forms[layer], net.blocks(layer)[-1], len(net.weights[layer - 2]))
+    last, width = net.blocks(layer)[-1], len(net.weights[layer - 2])
+    first = len(forms[layer]) - last
+    mask = symmetric.unpack(owned(net, layer, range(2, layer)).to(forms[layer]), len(forms[layer])) > 0
+    if bool(mask[:first, :first].all()):
+        return root(forms[layer], last, width)
+    x = torch.cat([x for x, _ in islice(rows(pairs, len(forms[layer])), 1)])[:ROWS_OF_GAUGE]
+    k = crossed(forms[layer], net.layers(x)[0][layer - 2][:, first:], width)
+    return torch.cat([k, k.new_zeros(width - len(k), k.shape[1])])

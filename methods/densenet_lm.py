@@ -8,6 +8,9 @@ Of the starts of a layer the one of least loss is kept. What stage l leaves wron
 the size of (α_{l+1} / α_l)² and is corrected when layer l + 1 joins: backward feature correction.
 A net is believed when it explains a tenth of the samples that no stage has seen (densenet_check).
 
+With `freeze=l-f` some of that is withheld, as in the paper's Figures 9 and 14: "fix ≤ f, train the rest" after layers
+up to l were trained. Heads are tied to features here, so that the heads of layers that stay do so too.
+
 Reference: Allen-Zhu & Li, Backward feature correction, arXiv:2001.04413; the method is ours.
 """
 
@@ -21,6 +24,7 @@ from paramid.methods.hierarchy import densenet, joint_diagonalisation
 from paramid.methods.hierarchy.densenet import layer_start, variance, with_layers
 from paramid.methods.hierarchy.densenet_check import ROUNDING, checked
 from paramid.methods.hierarchy.densenet_fit import fit
+from paramid.methods.hierarchy.layer_regression import eigen_root, refit, unknowns
 from paramid.words.densenet import DenseNet, Links
 from paramid.words.options import among, at_least
 from paramid.words.spec import HierarchySpec
@@ -39,13 +43,17 @@ class DenseNetLM:
     steps: int = 150  # steps of all layers so far together, at most, for every start
     ks: tuple[int, ...] | None = None  # widths k_2-…-k_L of the student; default: the teacher's
     skips: str = "told"  # what a layer sees; told: the teacher's links; all: all layers below; none: only the one below
+    start: str = "random"  # of layer 2; random; regression: the leading eigenvectors of its head by least squares
+    freeze: tuple[int, ...] = ()  # l-f: layers up to l are trained, then those up to f stay, others start anew
 
     version: ClassVar[int] = 1
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
         at_least(self, N=2, starts=1, alone=1, steps=1)
-        among(self, skips=("told", "all", "none"))
+        among(self, skips=("told", "all", "none"), start=("random", "regression"))
+        if self.freeze and not (len(self.freeze) == 2 and self.freeze[0] >= self.freeze[1] >= 2):
+            raise ValueError(f"freeze is {'-'.join(map(str, self.freeze))}; l-f with l >= f >= 2 was wanted")
 
     def declines(self, spec: Spec) -> str | None:
         """Quadratic DenseNets of as many layers as the widths given, whose normal matrix can be held."""
@@ -53,7 +61,11 @@ class DenseNetLM:
             return densenet.declined(spec)
         if self.ks is not None and (len(self.ks) != len(spec.widths) or min(self.ks) < 1):
             return f"{len(self.ks)} widths were given for {len(spec.widths)} layers"
+        if self.freeze and self.freeze[0] > len(spec.widths):
+            return f"layers up to {self.freeze[0]} of {len(spec.widths) + 1} leave none to train above them"
         size = densenet.parameters(spec, self.ks, self.links(spec))
+        if self.start == "regression":
+            size = max(size, unknowns([densenet.seen_by(spec, self.ks or densenet.told(spec), self.links(spec))[0]]))
         return densenet.declined(spec, {"normal matrices": (3 * size, size)})
 
     def links(self, spec: HierarchySpec) -> Links:
@@ -70,8 +82,12 @@ class DenseNetLM:
         count = min(self.N or ROWS * size, spec.samples or ROWS * max(size, self.N or 0))
         held = max(1, count // 10)
         pairs, fresh = oracle.sample(count - held), oracle.sample(held)
-        for layer in range(2, net.depth + 1):
-            net, loss = self.stage(net, layer, pairs, spec, run)
+        if self.start == "regression":
+            net = regressed(net, pairs)
+        for layer, lowest in self.schedule(net.depth):
+            if layer == lowest > 2:
+                net = anew(net, lowest, run)
+            net, loss = self.stage(net, layer, lowest, pairs, spec, run)
             yield stated(net.upto(layer), loss)
         checked(net, pairs, fresh, spec, size)
         found, off = joint_diagonalisation.plain(net)
@@ -81,8 +97,18 @@ class DenseNetLM:
         checked(polished, pairs, fresh, spec, size)
         yield stated(polished, loss, off_diagonal=off)
 
-    def stage(self, net: DenseNet, layer: int, pairs: Samples, spec: HierarchySpec, run: Run) -> tuple[DenseNet, float]:
-        """Stage 1 for one layer: the net whose layers up to it are trained, and its loss."""
+    def schedule(self, depth: int) -> list[tuple[int, int]]:
+        """The layers in the order in which they join, each with the lowest that is trained then."""
+        if not self.freeze:
+            return [(layer, 2) for layer in range(2, depth + 1)]
+        first, stay = self.freeze
+        again = [(layer, stay + 1) for layer in range(stay + 1, depth + 1)]
+        return [(layer, 2) for layer in range(2, first + 1)] + again
+
+    def stage(
+        self, net: DenseNet, layer: int, lowest: int, pairs: Samples, spec: HierarchySpec, run: Run
+    ) -> tuple[DenseNet, float]:
+        """Stage 1 for one layer: the net whose layers from `lowest` up to it are trained, and its loss."""
         size = densenet.flat(net, range(2, net.depth + 1)).numel()
         enough = ROUNDING * variance(pairs) + spec.noise**2 * (1 - min(1.0, size / len(pairs)))
         best, least = net, math.inf
@@ -92,12 +118,25 @@ class DenseNetLM:
             part = fresh.upto(layer)
             if layer > 2:
                 part, _ = fit(part, pairs, [layer], steps=self.alone, enough=0.0)
-            part, loss = fit(part, pairs, range(2, layer + 1), steps=self.steps, enough=0.0)
+            part, loss = fit(part, pairs, range(lowest, layer + 1), steps=self.steps, enough=0.0)
             if loss < least:
                 best, least = with_layers(net, dict(enumerate(part.weights, 2))), loss
             if layer == net.depth and loss <= enough:
                 break
         return best, least
+
+
+def regressed(net: DenseNet, pairs: Samples) -> DenseNet:
+    """The net with K_2 out of its head, that by least squares alone."""
+    head = refit(net, pairs, [2])[2]
+    return with_layers(net, {2: eigen_root(head, len(net.weights[0]))})
+
+
+def anew(net: DenseNet, lowest: int, run: Run) -> DenseNet:
+    """The net with random K_l from layer `lowest` on."""
+    return with_layers(
+        net, {n: layer_start(k.shape[0], k.shape[1], run) for n, k in enumerate(net.weights, 2) if n >= lowest}
+    )
 
 
 def stated(net: DenseNet, loss: float, **stats: float) -> DenseNet:

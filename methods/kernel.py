@@ -6,6 +6,7 @@ With κ of one of these, z being x or (x, x² - 1), D its length, and μ the mea
     rbf    κ(z, z') = exp(-‖z - z'‖² / (2 D width²)),
     ntk    κ(x, x') = Σ_l ⟨∂f/∂K_l (x), ∂f/∂K_l (x')⟩ of a quadratic DenseNet of `units` features a layer at random
            weights = Σ_l ⟨δ_l, δ_l'⟩ ⟨H_l, H_l'⟩    (δ_l = ∂f/∂S_l),
+    nngp, relu-ntk   of an infinitely wide ReLU network of `layers` hidden layers, and tangent to it (arc_cosine),
 
     (1)  f̂(x) = μ + Σ_i c_i κ(x, x_i),   (K + λ t I) c = y - μ,   t the mean of the diagonal of K,
 
@@ -24,13 +25,14 @@ import torch
 from torch import Tensor
 
 from paramid import Access, Function, GiveUp, Oracle, Run, Spec
+from paramid.methods.hierarchy import arc_cosine
 from paramid.methods.hierarchy.densenet import sensitivities
 from paramid.words import memory_limits
 from paramid.words.densenet import DenseNet, Links
 from paramid.words.options import among, positive
 from paramid.words.spec import HierarchySpec
 
-KERNELS, FEATURES = ("poly", "rbf", "ntk"), ("x", "squares")
+KERNELS, FEATURES = ("poly", "rbf", "ntk", "nngp", "relu-ntk"), ("x", "squares")
 LADDER = (1e-8, 1e-5, 1e-3, 1e-2, 1e-1, 1.0)
 CHUNK = 2**22  # doubles per intermediate
 Kernel = Callable[[Tensor, Tensor], Tensor]
@@ -38,13 +40,14 @@ Kernel = Callable[[Tensor, Tensor], Tensor]
 
 @dataclass(frozen=True)
 class KernelRidge:
-    """Kernel ridge regression, polynomial, Gaussian or the tangent kernel of a DenseNet: a function and no weights."""
+    """Kernel ridge regression, polynomial, Gaussian or of random networks: a function and no weights."""
 
-    kernel: str = "poly"  # poly: (1 + ⟨z, z'⟩ / D)^degree; rbf: Gaussian; ntk: tangent kernel of a random DenseNet
-    features: str = "x"  # z of poly and rbf; x: the inputs; squares: (x, x² - 1)
+    kernel: str = "poly"  # poly: (1 + ⟨z, z'⟩ / D)^degree; rbf: Gaussian; ntk: of a DenseNet; nngp, relu-ntk
+    features: str = "x"  # z of all but ntk; x: the inputs; squares: (x, x² - 1)
     degree: int = 4  # power of the kernel poly
     width: float = 1.0  # standard deviation of the Gaussian of rbf, over √(length of z)
     units: int = 200  # features a layer of the DenseNet behind ntk
+    layers: int = 3  # hidden layers of the ReLU network behind nngp and relu-ntk
     N: int = 1000  # samples, or what is granted; a fifth choose the ridge
 
     version: ClassVar[int] = 1
@@ -52,7 +55,7 @@ class KernelRidge:
 
     def __post_init__(self) -> None:
         among(self, kernel=KERNELS, features=FEATURES)
-        positive(self, "degree", "width", "units", "N")
+        positive(self, "degree", "width", "units", "layers", "N")
 
     def declines(self, spec: Spec) -> str | None:
         """One output, and as many samples as a kernel matrix can be held for."""
@@ -84,6 +87,9 @@ class KernelRidge:
         lift = (lambda z: torch.cat([z, z * z - 1], 1)) if self.features == "squares" else (lambda z: z)
         if self.kernel == "poly":
             return lambda a, b: (1 + lift(a) @ lift(b).T / lift(a).shape[1]) ** self.degree
+        if self.kernel in ("nngp", "relu-ntk"):
+            which = self.kernel == "relu-ntk"
+            return lambda a, b: arc_cosine.kernels(lift(a), lift(b), self.layers)[which]
         return lambda a, b: torch.exp(-(torch.cdist(lift(a), lift(b)) ** 2) / (2 * self.width**2 * lift(a).shape[1]))
 
 

@@ -7,9 +7,9 @@ import torch
 from torch import Tensor
 
 from paramid import Access, GiveUp, Run, Samples
-from paramid.methods.densenet_algorithm1 import distil
 from paramid.methods.hierarchy import densenet, densenet_check, densenet_fit, joint_diagonalisation, layer_regression
 from paramid.methods.refinement import stochastic
+from paramid.methods.spans import symmetric
 from paramid.oracle.counting import CountingOracle
 from paramid.tasks.hierarchy import Hierarchy
 from paramid.words.densenet import DenseNet
@@ -155,16 +155,6 @@ def test_layers_that_are_fixed_are_taken_off_first() -> None:
     assert densenet.mean_square(layer_regression.headed(net, forms), pairs) < 1e-12
 
 
-def test_distilling_wide_heads_gives_their_gram() -> None:
-    """A head W = (O K) of orthonormal O hides K, whose cross block and last block come back."""
-    k = Run.seeded(0).normal(2, 9)
-    o = torch.linalg.qr(Run.seeded(1).normal(6, 2))[0]
-    found = distil(o @ k, 5, 2)
-    torch.testing.assert_close(found.T @ found, k.T @ k)
-    alone = distil(o @ k, 9, 2)
-    torch.testing.assert_close(alone.T @ alone, k.T @ k)
-
-
 def test_batches_go_through_all_samples_in_another_order_each_time() -> None:
     pairs = samples_of(TASK, 50)
     source = stochastic.batches(pairs, 20, Run.seeded(0))
@@ -201,3 +191,20 @@ def test_a_layer_under_the_noise_is_not_believed() -> None:
     noisy = Hierarchy(D=6, ks=(3, 2), noise=0.5)
     with pytest.raises(GiveUp, match="hides a layer"):
         densenet_check.checked(noisy.draw(0), samples_of(noisy, 400), samples_of(noisy, 50), noisy.spec, 40)
+
+
+def test_features_follow_from_what_no_other_layer_has() -> None:
+    run = Run.seeded(0)
+    k, h = run.normal(2, 9), run.normal(500, 4)
+    made = layer_regression.crossed(k.T @ k, h, 2)
+    torch.testing.assert_close(made.T @ made, k.T @ k, atol=1e-6, rtol=1e-6)
+
+
+def test_products_belong_to_the_lowest_layer_that_has_them() -> None:
+    spec = Hierarchy(D=3, ks=(2, 2, 1), alphas=(1.0, 0.2, 0.04), truncate=2.5).spec
+    net = densenet.student(spec, Run.seeded(0), drawn=True)
+    assert bool(layer_regression.owned(net, 3, (2, 3, 4)).all())
+    mask = symmetric.unpack(layer_regression.owned(net, 4, (2, 3, 4)).double(), 6) > 0
+    assert not bool(mask[:3, :3].any())
+    assert bool(mask[3:].all())
+    assert bool(layer_regression.owned(net, 4, (4,)).all())

@@ -206,3 +206,45 @@ def test_options_that_make_no_teacher_are_refused(options: dict[str, object], sa
 def test_nets_that_do_not_hold_together_are_refused(change: dict[str, object], said: str) -> None:
     with pytest.raises(ValueError, match=said):
         replace(DEEP.draw(0), **change)
+
+
+def test_sparse_weights_are_the_hard_class_of_the_paper() -> None:
+    task = Hierarchy(D=9, ks=(1, 1), graph="all", weights="sparse")
+    net = task.draw(0)
+    assert net.links == ((0, 1), (0, 1, 2))
+    for k in net.weights:
+        ends = k[0, :18].view(2, 9)
+        assert ends.count_nonzero(dim=1).tolist() == [4, 4]
+        torch.testing.assert_close(ends.norm(dim=1), torch.ones(2, dtype=F64))
+    assert float(net.weights[1][0, 18]) == 1
+    assert not torch.equal(net.weights[0], task.draw(1).weights[0])
+
+
+def test_toys_are_the_formulas_of_the_paper() -> None:
+    x = Run.seeded(0).normal(6, 5)
+    h = x**2 - 1
+    first = Hierarchy(D=5, ks=(2, 1), alphas=(1.0, 0.1), weights="toy-1.2").draw(0)
+    low = h[:, 0] ** 2 + 2 * h[:, 1] ** 2
+    torch.testing.assert_close(first(x)[:, 0], low + 0.1 * (low + h[:, 2]) ** 2)
+    second = Hierarchy(D=5, ks=(2, 2), alphas=(1.0, 0.3), weights="toy-6.1").draw(0)
+    a, b = h[:, 0] ** 2, h[:, 1] ** 2
+    torch.testing.assert_close(second(x)[:, 0], a + b + 0.3 * ((a + x[:, 2]) ** 2 + (b + x[:, 3]) ** 2))
+
+
+@pytest.mark.parametrize(
+    ("graph", "links"),
+    [
+        ("input", ((1,), (0, 2), (0, 3), (0, 4))),
+        ("full", ((1,), (0, 2), (0, 1, 3), (0, 1, 2, 4))),
+        ("near", ((1,), (0, 2), (1, 3), (2, 4))),
+        ("chain", ((1,), (2,), (3,), (4,))),
+    ],
+)
+def test_graphs_are_those_that_are_said(graph: str, links: tuple[tuple[int, ...], ...]) -> None:
+    task = Hierarchy(D=6, ks=(2, 2, 1, 1), alphas=(1.0, 0.2, 0.04, 0.008), graph=graph, truncate=2.5)
+    net = task.draw(0)
+    assert net.links == links
+    for width, features in zip(
+        task.ks, net.layers(task.rows(20_000, random_streams.generator(0, "calibration")))[1], strict=True
+    ):
+        assert float(features.square().sum(1).mean()) == pytest.approx(width)

@@ -13,6 +13,8 @@ from benchmarks.reproduce.biased_relu import items as biased_relu_items
 from benchmarks.reproduce.biased_relu import page as biased_relu
 from benchmarks.reproduce.biased_relu import records as biased_relu_records
 from benchmarks.reproduce.biased_relu.checks import error_growth, hermite_polynomials, unit_signs
+from benchmarks.reproduce.hierarchy import correlations as bfc_correlations
+from benchmarks.reproduce.hierarchy import theorems_by_training as bfc_trained
 from benchmarks.reproduce.high_threshold import contraction
 from benchmarks.reproduce.high_threshold import page as high_threshold
 from benchmarks.reproduce.high_threshold import theorems as statements
@@ -53,6 +55,17 @@ def few_perturbations(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in small.items():
         monkeypatch.setattr(contraction, name, value)
     monkeypatch.setattr(statements, "ROWS", 100_000)
+
+
+@pytest.fixture(autouse=True)
+def small_densenets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the page of backward feature correction trains by itself takes a minute."""
+    monkeypatch.setattr(bfc_correlations, "CASES", {bfc_correlations.THREE: range(1)})
+    monkeypatch.setattr(bfc_correlations, "ADAM_SEEDS", range(1))
+    monkeypatch.setattr(bfc_correlations, "STEPS", 50)
+    monkeypatch.setattr(bfc_trained, "STEPS", 50)
+    monkeypatch.setattr(bfc_trained, "SEEDS", range(1))
+    monkeypatch.setattr(bfc_trained, "SHARES", (1e-1,))
 
 
 @pytest.fixture(autouse=True)

@@ -4,7 +4,7 @@ For the net of `paramid.DenseNet`, H_l = (h_j)_{j∈J_l}, S_l = K_l H_l, h_l = (
 f = Σ_l α_l ‖W_l H_l‖² (W_l = K_l where they are tied), with ∘ going by coordinates,
 
     (1)  own_l   = ∂f/∂(W_l H_l) = 2 α_l W_l H_l,
-    (2)  below_l = ∂f/∂S_l = Σ_{l': l∈J_l'} 2 R_lᵀ (R_l S_l ∘ g_{l',l}),   g_l' = W_l'ᵀ own_l' + K_l'ᵀ below_l',
+    (2)  below_l = ∂f/∂S_l = Σ_{l': l∈J_l'} R_lᵀ (2 R_l S_l ∘ g_{l',l}),   g_l' = W_l'ᵀ own_l' + K_l'ᵀ below_l',
     (3)  ∂f/∂W_l = own_l H_lᵀ,   ∂f/∂K_l = below_l H_lᵀ,   and their sum where heads are tied.
 
 R_l is drawn normal, or holds e_i and (e_i + e_j) / √2: as many rows, the same span of products, better conditioned.
@@ -20,6 +20,7 @@ import torch
 from torch import Tensor
 
 from paramid import Run, Spec
+from paramid.methods.hierarchy import truncated_square
 from paramid.words import memory_limits
 from paramid.words.densenet import DenseNet, Links
 from paramid.words.spec import HierarchySpec
@@ -90,10 +91,10 @@ def with_layers(net: DenseNet, changed: dict[int, Tensor]) -> DenseNet:
 
 
 def sensitivities(
-    net: DenseNet, x: Tensor, heads: Sequence[Tensor] | None = None
+    net: DenseNet, x: Tensor, heads: Sequence[Tensor] | None = None, bound: float = math.inf
 ) -> tuple[Tensor, list[Tensor], list[Tensor], list[Tensor]]:
-    """Values f (rows,), H_l, own_l of (1) and below_l of (2) for all layers."""
-    seen, features = net.layers(x)
+    """Values f (rows,), H_l, own_l of (1) and below_l of (2) for all layers; squares of R_l S_l end at `bound`."""
+    seen, features = net.layers(x) if math.isinf(bound) else truncated_layers(net, x, bound)
     heads = net.weights if heads is None else heads
     sums = [h @ w.T for h, w in zip(seen, heads, strict=True)]
     own = [2 * a * s for a, s in zip(net.alphas, sums, strict=True)]
@@ -103,9 +104,21 @@ def sensitivities(
         for j, g in zip(net.links[n], back.split(net.blocks(n + 2), dim=1), strict=True):
             if j > 1:
                 r = net.mixes[j - 2]
-                below[j - 2] = below[j - 2] + 2 * ((features[j - 2] @ r.T) * g) @ r
+                z = features[j - 2] @ r.T
+                slope = 2 * z if math.isinf(bound) else truncated_square.slope(z, bound)
+                below[j - 2] = below[j - 2] + (slope * g) @ r
     f = torch.stack([a * s.square().sum(1) for a, s in zip(net.alphas, sums, strict=True)]).sum(0)
     return f, seen, own, below
+
+
+def truncated_layers(net: DenseNet, x: Tensor, bound: float) -> tuple[list[Tensor], list[Tensor]]:
+    """H_2, …, H_L and S_2, …, S_L with h_l = σ̃(R_l S_l)."""
+    h, seen, features = [x, x * x - 1], [], []
+    for k, r, links in zip(net.weights, net.mixes, net.links, strict=True):
+        seen.append(torch.cat([h[j] for j in links], dim=1))
+        features.append(seen[-1] @ k.T)
+        h.append(truncated_square.square(features[-1] @ r.T, bound))
+    return seen, features
 
 
 def jacobian(net: DenseNet, x: Tensor, layers: Sequence[int]) -> tuple[Tensor, Tensor]:

@@ -23,13 +23,15 @@ from paramid.words.densenet import DenseNet
 EXPLAINED, UNSURE, ROUNDING = 1e-5, 1e-4, 1e-16  # of variances
 
 
-def checked(net: DenseNet, pairs: Samples, fresh: Samples, spec: Spec, size: int) -> None:
-    """GiveUp where (1) or (2) does not hold for a net of `size` numbers fitted to `pairs`."""
+def checked(
+    net: DenseNet, pairs: Samples, fresh: Samples, spec: Spec, size: int, *, explained: float = EXPLAINED
+) -> None:
+    """GiveUp where (1), its last factor being `explained`, or (2) does not hold for `size` numbers and `pairs`."""
     noise, whole = spec.noise**2, variance(fresh)
     missed = mean_square(net, fresh)
     fitted, spread = noise * size / len(pairs), 6 * noise * math.sqrt(2 / len(fresh))
     weakest = min(layer_variances(net, fresh))
-    if not missed - noise <= 2 * fitted + spread + max(EXPLAINED * weakest, ROUNDING * whole):
+    if not missed - noise <= 2 * fitted + spread + max(explained * weakest, ROUNDING * whole):
         error = missed / whole if whole else math.inf
         raise GiveUp(f"misses samples it has not seen by {error:.1e} of their variance")
     if fitted + ROUNDING * whole > UNSURE * weakest or spread > weakest / 4:

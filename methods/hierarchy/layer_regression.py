@@ -13,7 +13,14 @@ of the layer just below and K_< those of x and of lower layers,
 products of the last block with itself are not independent (h_a h_b with a = (i, j), b = (k, l) is also that of (i, k),
 (j, l)), so that M_last,last has no one value; the other two blocks do, which is what skips are for.
 
-Reference: Allen-Zhu & Li, Backward feature correction, arXiv:2001.04413, §6.1 and INITIAL-DISTILL; (3) is ours.
+Where two layers have the same products, those of x with x above all, (1) sees their sum alone. It is solved for the
+lower one, with M_<< = K_<ᵀ K_< of the upper one as that was last distilled; which is then found from its other blocks:
+
+    (4)  M_<,last = U S V,   K_< = P⁻¹ √S Uᵀ,   K_last = P √S V,   P² = Q,
+
+Q the least squares solution of hᵀ Vᵀ √S Q √S V h = hᵀ M_last,last h over rows h of the last block.
+
+Reference: Allen-Zhu & Li, Backward feature correction, arXiv:2001.04413, §6.1 and INITIAL-DISTILL; (3), (4) are ours.
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,6 +34,7 @@ from paramid.methods.spans import symmetric
 from paramid.words.densenet import DenseNet
 
 RIDGE = 1e-10
+LEAST = 1e-6  # eigenvalue of Q, over its largest
 Forms = Mapping[int, Tensor]
 
 
@@ -35,9 +43,13 @@ def unknowns(seen: Sequence[int]) -> int:
     return sum(q * (q + 1) // 2 for q in seen)
 
 
-def refit(net: DenseNet, pairs: Pairs, layers: Sequence[int], fixed: Forms | None = None) -> dict[int, Tensor]:
-    """M_l of (1) for `layers`, given those of layers that stay as they are."""
-    size = unknowns([net.weights[layer - 2].shape[1] for layer in layers])
+def refit(
+    net: DenseNet, pairs: Pairs, layers: Sequence[int], fixed: Forms | None = None, known: Forms | None = None
+) -> dict[int, Tensor]:
+    """M_l of (1) for `layers`, given those of layers that stay, and those of which `known` are what layers share."""
+    own = {layer: owned(net, layer, layers if known else ()) for layer in layers}
+    shared = {layer: symmetric.pack(m) * ~own[layer] for layer, m in (known or {}).items() if layer in own}
+    size = sum(int(mask.sum()) for mask in own.values())
     square = net.weights[0].new_zeros(size, size)
     right, count = square[0].clone(), 0
     for x, y in rows(pairs, 3 * size):
@@ -45,9 +57,24 @@ def refit(net: DenseNet, pairs: Pairs, layers: Sequence[int], fixed: Forms | Non
         for layer, m in (fixed or {}).items():
             h = seen[layer - 2]
             y = y - net.alphas[layer - 2] * ((h @ m) * h).sum(1)
-        a = torch.cat([net.alphas[layer - 2] * symmetric.squares(seen[layer - 2]) for layer in layers], dim=1)
+        every = {layer: net.alphas[layer - 2] * symmetric.squares(seen[layer - 2]) for layer in layers}
+        for layer, m in shared.items():
+            y = y - every[layer] @ m
+        a = torch.cat([every[layer][:, own[layer]] for layer in layers], dim=1)
         square, right, count = square + a.T @ a, right + y @ a, count + len(y)
-    return split(net, layers, ridge(square / count, right / count))
+    return split(net, own, shared, ridge(square / count, right / count))
+
+
+def owned(net: DenseNet, layer: int, layers: Sequence[int]) -> Tensor:
+    """Which packed products of H_l no lower one of `layers` has."""
+    links = net.links[layer - 2]
+    block = torch.tensor([j for j, q in zip(links, net.blocks(layer), strict=True) for _ in range(q)])
+    i, j = symmetric.triangle(len(block), torch.device("cpu"))
+    mask = torch.ones(len(i), dtype=torch.bool, device="cpu")
+    for lower in (n for n in layers if n < layer):
+        has = torch.tensor([bool(n in net.links[lower - 2]) for n in range(layer)])
+        mask &= ~(has[block[i]] & has[block[j]])
+    return mask.to(net.weights[0].device)
 
 
 def ridge(square: Tensor, right: Tensor) -> Tensor:
@@ -57,11 +84,14 @@ def ridge(square: Tensor, right: Tensor) -> Tensor:
     return torch.linalg.solve(square / scale / scale[:, None] + RIDGE * one, right / scale) / scale
 
 
-def split(net: DenseNet, layers: Sequence[int], packed: Tensor) -> dict[int, Tensor]:
-    """The solution as matrices by layer."""
-    widths = [net.weights[layer - 2].shape[1] for layer in layers]
-    parts = packed.split([unknowns([q]) for q in widths])
-    return {layer: symmetric.unpack(p, q) for layer, p, q in zip(layers, parts, widths, strict=True)}
+def split(net: DenseNet, own: Mapping[int, Tensor], shared: Forms, packed: Tensor) -> dict[int, Tensor]:
+    """The solution as matrices by layer, what is shared being in its place."""
+    parts, made = packed.split([int(mask.sum()) for mask in own.values()]), {}
+    for (layer, mask), part in zip(own.items(), parts, strict=True):
+        whole = shared.get(layer, torch.zeros_like(mask, dtype=packed.dtype)).clone()
+        whole[mask] = part
+        made[layer] = symmetric.unpack(whole, net.weights[layer - 2].shape[1])
+    return made
 
 
 def headed(net: DenseNet, forms: Forms) -> DenseNet:
@@ -77,6 +107,20 @@ def root(m: Tensor, last: int, width: int) -> Tensor:
         return eigen_root(m, width)
     lower = eigen_root(m[:first, :first], width)
     return torch.cat([lower, torch.linalg.pinv(lower.T) @ m[:first, first:]], dim=1)
+
+
+def crossed(m: Tensor, h: Tensor, width: int) -> Tensor:
+    """K_l of (4), rows h (rows, q) being those of the block below."""
+    first = len(m) - h.shape[1]
+    u, s, v = torch.linalg.svd(m[:first, first:], full_matrices=False)
+    width = min(width, len(s))
+    lower, upper = s[:width].sqrt()[:, None] * u.T[:width], s[:width].sqrt()[:, None] * v[:width]
+    products, wanted = symmetric.squares(h @ upper.T), ((h @ m[first:, first:]) * h).sum(1)
+    q = symmetric.unpack(ridge(products.T @ products / len(h), wanted @ products / len(h)), width)
+    values, vectors = torch.linalg.eigh(q)
+    values = values.clamp(min=LEAST * float(values.max().clamp(min=LEAST))).sqrt()
+    p, inverse = (vectors * values) @ vectors.T, (vectors / values) @ vectors.T
+    return torch.cat([inverse @ lower, p @ upper], dim=1)
 
 
 def eigen_root(m: Tensor, width: int) -> Tensor:

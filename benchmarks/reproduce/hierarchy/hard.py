@@ -1,0 +1,115 @@
+"""Appendix I: the class that no kernel learns, over the number of inputs, with the exponents of the samples needed."""
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from benchmarks.reproduce.hierarchy.records import metric, seeds
+from benchmarks.reproduce.pages import Records, grid, option, slope
+from benchmarks.reproduce.source_items import Judged, Made
+from paramid.words.naming import Name
+
+KERNEL, LEARNER = "kernel:", "densenet-lm:start=regression"
+FEW = {"kernel": 0.1, "net": 1e-8}  # the relative MSE from which it is called learnt
+
+
+def named(method: str) -> str:
+    """The method without its number of samples."""
+    name, options = method.partition(":")[0], dict(Name.parse(method).options)
+    told = ",".join(f"{k}={v}" for k, v in options.items() if k != "N")
+    return f"{name}:{told}" if told else name
+
+
+def errors(records: Records, method: str, inputs: float) -> dict[float, float]:
+    """The median error by number of samples."""
+    mine = [r for r in records if named(r.method) == method and option(r.task, "D") == inputs]
+    counts = sorted({option(r.method, "N") for r in mine})
+    return {n: median(metric(r, "error") for r in mine if option(r.method, "N") == n) for n in counts}
+
+
+def needed(told: dict[float, float], enough: float) -> float:
+    """The least number of samples from which on the error is below `enough`; infinite where there is none."""
+    bad = [n for n, e in told.items() if not e <= enough]
+    good = [n for n in told if n > max(bad, default=-math.inf)]
+    return min(good, default=math.inf)
+
+
+def methods(records: Records) -> list[str]:
+    """All of them, in their order."""
+    return list(dict.fromkeys(named(r.method) for r in records))
+
+
+def enough(method: str) -> float:
+    """The error from which a method has learnt: kernels are asked for far less."""
+    return FEW["kernel" if method.startswith("kernel") else "net"]
+
+
+def inputs_of(records: Records) -> list[float]:
+    """D."""
+    return sorted({option(r.task, "D") for r in records})
+
+
+def exponent(sizes: Sequence[float], counts: Sequence[float]) -> float:
+    """Of the samples needed over D, where known; nan for fewer than three."""
+    known = [(d, n) for d, n in zip(sizes, counts, strict=True) if math.isfinite(n)]
+    return slope((d for d, _ in known), (n for _, n in known)) if len(known) > 2 else math.nan
+
+
+def text(records: Records) -> Iterator[str]:
+    """Samples needed, their exponents, and what the most samples leave."""
+    sizes = inputs_of(records)
+    yield f"The least N from which on the median relative MSE is below {FEW['net']:g}, for kernels below"
+    yield f"{FEW['kernel']:g}; `>`: not with the most tried. The exponent is that of D; (D over 4) grows like D⁴."
+    yield ""
+    rows = []
+    for method in methods(records):
+        told = [errors(records, method, d) for d in sizes]
+        counts = [needed(t, enough(method)) for t in told]
+        shown = [
+            f"{n:g}" if math.isfinite(n) else f"> {max(t, default=0):g}" for n, t in zip(counts, told, strict=True)
+        ]
+        power = exponent(sizes, counts)
+        count = str(seeds([r for r in records if named(r.method) == method]))
+        rows.append((method, count, *shown, f"{power:.2f}" if math.isfinite(power) else "-"))
+    yield from grid(("", "seeds", *(f"D = {d:g}" for d in sizes), "exponent"), rows)
+    yield ""
+    yield "What the most samples leave:"
+    yield ""
+    left = ((m, *(last(errors(records, m, d)) for d in sizes)) for m in methods(records))
+    yield from grid(("", *(f"D = {d:g}" for d in sizes)), left)
+
+
+def last(told: dict[float, float]) -> str:
+    """The error at the most samples."""
+    return f"{told[max(told)]:.1e}" if told else "-"
+
+
+def kernels_fail(made: Made) -> Judged:
+    """Whether kernels need a higher power of D than the net."""
+    records = made["bfc-hard"]
+    sizes = inputs_of(records)
+    powers, failed = {}, 0
+    for method in methods(records):
+        counts = [needed(errors(records, method, d), enough(method)) for d in sizes]
+        powers[method] = exponent(sizes, counts)
+        failed += method.startswith("kernel") and math.isinf(counts[-1])
+    kernels = [m for m in powers if m.startswith("kernel")]
+    net = powers.get(LEARNER, math.nan)
+    higher = [p for m, p in powers.items() if m in kernels and math.isfinite(p)]
+    told = f"{failed} of {len(kernels)} kernels do not come to {FEW['kernel']:g} at D = {sizes[-1]:g}"
+    told += f"; the net needs D^{net:.2f}"
+    if higher:
+        told += f", kernels D^{min(higher):.2f} at least"
+    if not math.isfinite(net):
+        return None, told
+    return (failed == len(kernels) or min(higher, default=-math.inf) > net), told
+
+
+def warm_start(made: Made) -> Judged:
+    """Whether the start by regression solves what random starts do not."""
+    records = made["bfc-hard"]
+    most = max(option(r.method, "N") for r in records)
+    ends = {m: [r for r in records if named(r.method) == m and option(r.method, "N") == most] for m in methods(records)}
+    solved = {m: sum(metric(r, "error") < FEW["net"] for r in rs) for m, rs in ends.items() if m.startswith("densenet")}
+    told = ", ".join(f"{n} of {len(ends[m])} by {m}" for m, n in solved.items())
+    return solved[LEARNER] == len(ends[LEARNER]) if ends.get(LEARNER) else None, f"with {most:g} samples {told}"

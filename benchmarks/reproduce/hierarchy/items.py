@@ -1,0 +1,173 @@
+"""The paper, item by item: where docs/hierarchy.md answers each, and by which verdict."""
+
+from benchmarks.reproduce.hierarchy import (
+    algorithm1,
+    correlations,
+    freeze,
+    hard,
+    theorems,
+    theorems_by_training,
+    verdicts,
+)
+from benchmarks.reproduce.source_items import Item
+
+BFC, ALGORITHM, FREEZE, HARD = ("bfc",), ("bfc-algorithm1",), ("bfc-freeze",), ("bfc-hard",)
+WHO, OVER, DEPTH = "Who corrects", "The gap", "The staircase over depth"
+TURNS = "Kernels first, correction after"
+ONE, FROZEN, CLASS = "Algorithm 1 over seeds", "Layers that stay", "The class of Appendix I"
+NUMBERS, LOCAL = "Statements in numbers", "How far weights move"
+IMAGES = "needs CIFAR and days of GPUs: "
+PROOF = "a step of the proof, without numbers of its own"
+
+ITEMS = (
+    Item(
+        "§1, main statement",
+        "training upper layers improves the features of lower ones",
+        WHO,
+        verdicts.correction,
+        needs=BFC,
+    ),
+    Item("§1.1, theorem sketched", "the statement of Theorem 1 in short", word="see Theorem 1"),
+    Item("§1.1, restriction of graphs", "any graph with a skip is learnt", FROZEN, freeze.any_graph, needs=FREEZE),
+    Item("(1.2)", "layer 2 alone over-fits, and is corrected", ONE, algorithm1.examples, needs=ALGORITHM),
+    Item("Figure 2", "the first layer is trained alone, then with all", WHO, word="on DenseNets: `before` and `after`"),
+    Item("Figure 3, A.6", "accuracy over depth on CIFAR", word=IMAGES + "α_3 stands for it under §3.2"),
+    Item(
+        "Figure 5", "the order of forward and backward steps, a drawing", DEPTH, word="the staircase shows these steps"
+    ),
+    Item("Figure 6, A.4", "layer by layer is worse than all together", WHO, verdicts.layerwise_is_worse, needs=BFC),
+    Item(
+        "Figure 6, footnote 29",
+        "pre-training by layers ends as training from scratch",
+        WHO,
+        verdicts.pretraining_is_no_matter,
+        needs=BFC,
+    ),
+    Item(
+        "Figures 6 and 13, accuracies",
+        "VGG13, VGG19, ResNet-22, ResNet-34",
+        word=IMAGES + "curves without numbers in the text",
+    ),
+    Item("§2, target network", "G*, S*, J_l, α_l", "task `hierarchy`", word="the task's definition"),
+    Item("Footnote 7", "outputs weighted by ±1", word="the proof is left out there too; the task's weights are all 1"),
+    Item("§2.1, Figure 7, (2.1), (2.2)", "R_l, K_l and W_l", "`densenet-algorithm1`", word="built as printed"),
+    Item(
+        "§2.1, Figure 8, Remark 2.1",
+        "the truncated square",
+        "`densenet-algorithm1`",
+        word="built; a polynomial between B' and 2B'",
+    ),
+    Item("§2.2, (2.3)", "the objective and its four regularisers", "`densenet-algorithm1`", word="built as printed"),
+    Item(
+        "Remark 3.1",
+        "random orthonormal weights keep B_l small",
+        "task `hierarchy`",
+        word="so teachers are drawn, scaled to B_l = k_l",
+    ),
+    Item("Theorem 1, Algorithm 1", "it learns every layer", ONE, algorithm1.honest, needs=ALGORITHM),
+    Item("Theorem 1, SGD", "plain SGD is enough", ONE, algorithm1.by_sgd, needs=ALGORITHM),
+    Item("Theorem 1, Algorithm 1", "it corrects S_2 backwards", ONE, algorithm1.corrected, needs=ALGORITHM),
+    Item(
+        "Theorem 1, polynomial in d / ε",
+        "time and samples over d",
+        word="D is 10 to 40 here: no exponent in d of Algorithm 1",
+    ),
+    Item("Theorem 2", "layer 2 alone leaves (α_3 / α_2)²", OVER, verdicts.forward, needs=BFC),
+    Item("Theorem 2", "the error falls with every layer that joins", DEPTH, verdicts.depth_corrects, needs=BFC),
+    Item(
+        "Remark 3.2",
+        "zero loss alone does not imply right features",
+        "The wrong structure",
+        word="students with other links show it",
+    ),
+    Item(
+        "§3, kernels in sequence",
+        "without correction they stay at a fixed error",
+        OVER,
+        verdicts.refitting_alone_is_stuck,
+        needs=BFC,
+    ),
+    Item(
+        "§3, kernels in sequence",
+        "with correction after, they may not work",
+        TURNS,
+        verdicts.kernels_in_turn,
+        needs=BFC,
+    ),
+    Item("§3, first bullet", "a layer of width d^Ω(1) is too wide for kernels", word="asymptotic in d and L"),
+    Item("Theorem 3, 3', B.4", "labels that no net gives cost (1 + γ) OPT", NUMBERS, theorems_by_training.competes),
+    Item(
+        "§3.1, Figures 9 and 14",
+        "every layer that stays costs accuracy",
+        FROZEN,
+        freeze.correction_is_needed,
+        needs=FREEZE,
+    ),
+    Item(
+        "§3.1, Figures 9 and 14", "the deeper correction goes the better", FROZEN, freeze.deeper_is_better, needs=FREEZE
+    ),
+    Item("§3.1, Figures 9 and 10", "correction is local: correlations above 0.9", LOCAL, correlations.local),
+    Item("Figure 9, NTK", "correlations with the random start are small", LOCAL, correlations.far_from_start),
+    Item("Figures 9, 10 and 14, numbers", "accuracies of WRN-34-5", word=IMAGES + "clean and adversarial CIFAR"),
+    Item("§3.1, reference [2]", "learning fails without a gap", DEPTH, verdicts.gap_matters, needs=BFC),
+    Item("§3.2, (3.2), footnote 13", "α_l of the labels depend on layer l", NUMBERS, theorems.gap_is_accuracy),
+    Item(
+        "(3.3), Theorem 4",
+        "labels that are signs are learnt, and S_2 corrected",
+        NUMBERS,
+        theorems_by_training.classifies,
+    ),
+    Item("Proposition H.1", "cross entropy is ε where the squared error is ε²", NUMBERS, theorems.entropy_is_error),
+    Item("(4.1)", "thresholds and λ", "`densenet-algorithm1`", word="as printed, C = 2"),
+    Item(
+        "§4, line 21",
+        "k_l is found by a rank",
+        "`densenet-algorithm1`",
+        word="so it is, except that layer 2 has no W_<",
+    ),
+    Item("§4, footnote 15", "α_l and J_l by grid search", word="both are told to every learner here"),
+    Item("§5, Proposition 5.1", "N(0, Σ²) and mixtures of them", word="inputs are N(0, I), or conditioned on a cube"),
+    Item("§6.1", "two neurons can be turned with the same sum", NUMBERS, theorems.same_function),
+    Item(
+        "§6.1",
+        "three random squares are a basis for the next layer, two turned ones are none",
+        NUMBERS,
+        theorems.richer,
+    ),
+    Item("§6.1, correction", "α becomes α², and so on", OVER, word="the exponents after each distillation"),
+    Item("§6.2, Remark 6.1", "steps 1 to 4 of the proof; shared weights", word=PROOF),
+    Item(
+        "Figure 12",
+        "quadratic networks, ReLU networks and kernels on CIFAR",
+        word=IMAGES + "kernels on DenseNets are under Kernels",
+    ),
+    Item(
+        "Figure 12, a ReLU student", "beside the quadratic ones", word="no method here fits ReLU nets to these teachers"
+    ),
+    Item("§7", "related work", word="nothing to measure"),
+    Item(
+        "Theorem 1', Corollaries B.1 and B.2, Definition B.3",
+        "constants D_l, Υ_l",
+        word="beyond any number that could be run",
+    ),
+    Item("Definition C.2, Lemma C.5", "⟨x, y⟩² = ⟨x * x, y * y⟩, RU * RU = (R * R) Q", NUMBERS, theorems.products),
+    Item("Definition C.3, Fact C.4", "Sym(M) keeps the values of M", NUMBERS, theorems.twice_symmetric),
+    Item("Fact C.4", "Sym(M) = M for M between squares alone", NUMBERS, theorems.diagonal_stays),
+    Item("Lemma C.6", "σ_min(R * R) ≥ 1 / O(k⁴ p²)", NUMBERS, theorems.mixing),
+    Item("Appendices D to G, J", "claims on losses, Lemma F.1, descent directions", word=PROOF),
+    Item(
+        "Theorem I.1, Remark I.2",
+        "kernels need more samples than nets",
+        "Kernels",
+        verdicts.kernels_need_more,
+        needs=BFC,
+    ),
+    Item("Theorem I.1", "on its own class, at a higher power of D", CLASS, hard.kernels_fail, needs=HARD),
+    Item("Theorem I.1's class, ours", "it is learnt from a start by regression", CLASS, hard.warm_start, needs=HARD),
+    Item(
+        "Theorems I.3, I.6, I.7, Lemma I.5",
+        "features and two-layer nets that fail",
+        word="asymptotic in L; at L = 3 they say little",
+    ),
+    Item("Label noise, ours", "features err like its square", "Label noise", verdicts.noise_is_squared, needs=BFC),
+)

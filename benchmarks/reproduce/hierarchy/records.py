@@ -1,0 +1,86 @@
+"""Numbers of records of quadratic DenseNets: errors of features by stage, gains, kernels by name."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from statistics import geometric_mean, median
+
+from benchmarks.reproduce.pages import Column, Records
+from paramid.records.record import Record
+from paramid.words.naming import Name
+
+GAP, DEPTH, KERNEL = "densenet-als:N=8000,passes=3", "densenet-lm:N=5000", "kernel"
+PASSES = ("layer 2 alone", "refitted, features uncorrected", "distilled once", "twice", "three times")
+LEARNERS = ("densenet-layerwise", "densenet-joint", "densenet-algorithm1", "densenet-als")
+GAPS = ("1.0-0.2-0.04", "1.0-1.0-1.0")
+SOLVED = 1e-12
+ALTERNATING = "densenet-als:passes=30"
+SEEDS: Column = ("seeds", lambda mine: str(len(mine)))
+
+
+def seeds(records: Records) -> int:
+    """How many different seeds there are."""
+    return len({r.seed for r in records})
+
+
+def metric(record: Record, name: str) -> float:
+    """A metric, infinite where there is none."""
+    return record.metrics.get(name, math.inf)
+
+
+def stage(record: Record, name: str, at: int) -> float:
+    """A metric of the claim number `at`, infinite where there is none."""
+    return record.claims[at].metrics.get(name, math.inf) if at < len(record.claims) else math.inf
+
+
+def gain(record: Record) -> tuple[float, float, float]:
+    """The error of S_2 before other layers join, at the end, and their ratio."""
+    told = [c.metrics for c in record.claims if c.metrics.get("feature_error_2", 1.0) < 0.9]
+    alone = [m["feature_error_2"] for m in told if "feature_error_3" not in m]
+    first = alone[-1] if alone else next((m["feature_error_2"] for m in told), math.inf)
+    after = metric(record, "feature_error_2")
+    return first, after, first / after if after and math.isfinite(first + after) else math.nan
+
+
+def gap(record: Record) -> float:
+    """α_3."""
+    return float(dict(Name.parse(record.task).options)["alphas"].split("-", 1)[1])
+
+
+def mean(errors: Sequence[float]) -> float:
+    """The geometric mean."""
+    return geometric_mean(errors) if errors and min(errors) > 0 and max(errors) < math.inf else math.nan
+
+
+def middle(values: Sequence[float]) -> str:
+    """The median in words."""
+    known = [v for v in values if math.isfinite(v)]
+    return f"{median(known):.2g}" if known else "-"
+
+
+def mse(records: Records) -> str:
+    """The median error."""
+    return middle([metric(r, "error") for r in records])
+
+
+def rows_of(records: Records) -> str:
+    """The median error of the rows of W_2."""
+    return middle([metric(r, "row_error_2") for r in records])
+
+
+def kernel_lines(records: Records) -> dict[str, list[tuple[float, float]]]:
+    """(N, error) by kernel."""
+    made: dict[str, list[tuple[float, float]]] = {}
+    for record in records:
+        options = dict(Name.parse(record.method).options)
+        kind = options.get("kernel", f"poly of degree {options.get('degree', '4')}")
+        name = kind if kind == "ntk" else f"{kind} on {'(x, x² - 1)' if 'features' in options else 'x'}"
+        made.setdefault(name, []).append((float(options["N"]), metric(record, "error")))
+    return {name: sorted(points) for name, points in made.items()}
+
+
+def floors(records: Records) -> Records:
+    """Records of layer 2 alone, on the kernels' teachers: the first claims of the strict learner."""
+    seeds = {r.seed for r in records if r.method.startswith(KERNEL)}
+    strict = [r for r in records if r.method == "densenet-layerwise" and r.seed in seeds]
+    return [replace(r, metrics=dict(r.claims[0].metrics)) for r in strict if r.claims]
