@@ -132,7 +132,7 @@ class Stages:
         for x, y in rows(pairs, 4 * sum(k.shape[1] for k in self.net.weights)):
             f = sensitivities(self.net, x, self.heads, self.rules.bound)[0]
             total, count = total + float(self.rules.loss(f, y)[0].sum()), count + len(y)
-        return total / count + sum(self.penalty(layer)[0] for layer in range(2, self.trained + 2))
+        return total / count + float(sum(self.penalty(layer)[0] for layer in range(2, self.trained + 2)))
 
     def gradients(self, x: Tensor, y: Tensor) -> dict[Name, Tensor]:
         """The derivatives of (1) by all that is trained."""
@@ -145,10 +145,10 @@ class Stages:
                 made["K", n + 2] = (r * below[n]).T @ seen[n] + by_k
         return made
 
-    def penalty(self, layer: int) -> tuple[float, Tensor, Tensor]:
+    def penalty(self, layer: int) -> tuple[Tensor, Tensor, Tensor]:
         """The terms λ of (1) for one layer, and their derivatives by K_l and W_l."""
         k, w, decay = self.whole.weights[layer - 2], self.heads[layer - 2], self.decay[layer - 2]
-        value = decay * float(k.square().sum() + w.square().sum())
+        value = decay * (k.square().sum() + w.square().sum())
         by_k, by_w = 2 * decay * k, 2 * decay * w
         if layer < self.distilled + 2:
             first = k.shape[1] - self.whole.blocks(layer)[-1]
@@ -157,7 +157,7 @@ class Stages:
             weight[first:, first:] += self.rules.gap(layer, 3.0)
             weight[first:, :first] += self.rules.gap(layer, 6.0)
             slope = 2 * weight * g
-            value += float((weight * g * g).sum())
+            value = value + (weight * g * g).sum()
             by_k, by_w = by_k + k @ (slope + slope.T), by_w - w @ (slope + slope.T)
         return value, by_k, by_w
 
