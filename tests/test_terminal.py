@@ -16,7 +16,7 @@ from paramid.cli import COMMANDS, main
 from paramid.records import text_tables
 from paramid.records.published import publish
 from paramid.running.cell import Cell
-from paramid.running.progress import LineProgress, LiveProgress, remaining
+from paramid.running.progress import ELSEWHERE, LineProgress, LiveProgress, remaining
 from paramid.words.status import Status
 from tests.records import failed, grid, made
 
@@ -94,7 +94,7 @@ def test_lines_end_and_a_cell_of_another_command_tells_nothing_of_the_pace() -> 
     stream = io.StringIO()
     lines, cell = LineProgress(stream), Cell(method="spm", task=TASK, seed=0)
     lines.begin(3, 1, 1)
-    lines.ended(cell, None)
+    lines.ended(cell, ELSEWHERE)
     lines.started(cell)
     lines.ended(cell, made())
     assert stream.getvalue().startswith(
