@@ -29,6 +29,7 @@ from paramid.words.naming import UsageError
 pytestmark = pytest.mark.filterwarnings("ignore:::distributed", "ignore:::tornado", "ignore::ResourceWarning")
 
 PLUGIN = Path(__file__).with_name("misbehaving.py")
+plugins.add_plugin(PLUGIN)
 TASK = "shallow:D=4,m=2,N=1000"
 HOWS = ("raises", "declines", "segfaults", "greedy", "nan")
 METHODS = ["truth", "random", "spm:refine=none", *(f"misbehaving:how={how}" for how in HOWS)]
@@ -62,7 +63,13 @@ class Here:
 
     def leave(self, name: str) -> None:
         """Nothing is waited for and nobody is told why, as when it is killed."""
-        self._made.sync(self.workers.pop(name).close, timeout=0, executor_wait=False, reason="killed")
+        worker = self.workers.pop(name)
+
+        async def die() -> None:
+            worker.batched_stream.abort()
+            await worker.close(timeout=0, executor_wait=False, nanny=False, reason="killed")
+
+        self._made.sync(die)
 
 
 @contextmanager
@@ -93,7 +100,6 @@ def known(records: list[Record]) -> dict[str, object]:
 
 
 def test_a_cluster_gives_the_records_of_this_machine_though_a_worker_dies(tmp_path: Path) -> None:
-    plugins.add_plugin(PLUGIN)
     local, elsewhere = planned(tmp_path / "a"), Said()
     local.run_missing(Progress())
     with cluster("one", "two") as here:
@@ -229,7 +235,7 @@ def test_a_plug_in_travels_with_what_lies_beside_it(tmp_path: Path) -> None:
     helper.parent.mkdir(parents=True)
     helper.write_text("STEP = 2\n")
     (helper.parent / "__init__.py").write_text("")
-    text = PLUGIN.read_text().replace("misbehaving", "travels")
+    text = PLUGIN.read_text().replace('"misbehaving":', '"travels":')
     file.write_text(f"import sys; sys.path.append({str(file.parent)!r})\nfrom helper_that_travels import inner\n{text}")
     plugins.add_plugin(file)
     cell = plan_cell("travels:how=well", TASK)

@@ -44,6 +44,7 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
+    from paramid.records.provenance import mixed_seconds
     from paramid.running.compare import Comparison
     from paramid.running.progress import progress
 
@@ -64,7 +65,8 @@ def act(options: argparse.Namespace) -> int:
         options.stopped = "what has ended is in the store; --fresh begins anew"
     comparison.run_missing(progress())
     records = comparison.results()
-    for note in dict.fromkeys(comparison.notes):
+    mixed = mixed_seconds(records)
+    for note in dict.fromkeys([*comparison.notes, *([mixed] if mixed else [])]):
         common.warn(note)
     print_table(text_tables.rows(records), options.format)
     complete = len(records) == len(comparison.cells)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from paramid.records.record import Record
 from paramid.records.store import Store
 from paramid.running import suites, surveyor
 from paramid.running import threads as openmp
-from paramid.running.cell import Cell, resolve_device
+from paramid.running.cell import Cell, identity_of, resolve_device
 from paramid.running.crews.crew import Crew, Ended
 from paramid.running.crews.local import Local
 from paramid.running.progress import ELSEWHERE, Progress
@@ -79,7 +80,11 @@ class Comparison:
     sources: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of the cells, when they were planned
 
     def __post_init__(self) -> None:
-        self.sources = {key: cell.sources() for key, cell in self.cells.items()}
+        known: dict[tuple[str, str], tuple[str, ...]] = {}
+        for key, cell in self.cells.items():
+            if (pair := (cell.method, cell.task)) not in known:
+                known[pair] = cell.sources()
+            self.sources[key] = known[pair]
 
     @classmethod
     def planned(
@@ -123,8 +128,9 @@ class Comparison:
         if cluster in (None, "local") and (share := machine.ram_mb() / workers) < LEAST:
             raise UsageError(f"{workers} workers have {share:.0f} MB each; {LEAST} and more were wanted")
         notes: list[str] = []
+        identity = cache(identity_of)
         return cls(
-            {c.key(): c for c in cells},
+            {c.key(identity): c for c in cells},
             Store(store, notes.append),
             workers,
             threads,
@@ -142,7 +148,8 @@ class Comparison:
         waiting = deque(filter(self.wanted, self.cells))
         with ExitStack() as stack:
             stack.callback(progress.close)  # last out: nothing runs any more
-            progress.begin(len(self.cells), len(self.cells) - len(waiting), self.workers)
+            workers = self.workers if self.cluster in (None, "local") else 1  # of another as many as are seen to run
+            progress.begin(len(self.cells), len(self.cells) - len(waiting), workers)
             if not waiting:
                 return
             facts = provenance.collect(self.threads, self.workers)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paramid.running.cell import Cell
 
 FAILURES = 3  # the last ones stay in sight
+NAMED, LONGEST = 4, 30  # workers of a cluster whose cells are told, and cells that are shown while they run
 ELSEWHERE = "made by another command"
 NO_FAILURES = (Status.FINISHED.key, Status.DECLINED.key, ELSEWHERE)
 
@@ -49,6 +50,7 @@ class Tally(Progress):
         self._lock = threading.Lock()
         self._running: dict[Cell, float] = {}  # and when they were started
         self._spent, self._ended = 0.0, 0  # seconds of the cells that ended here, and how many
+        self._shares: Counter[str] = Counter()  # cells that ended on each worker of a cluster
         self.total = self.done = self.workers = 0
         self.ahead = ""
 
@@ -69,6 +71,7 @@ class Tally(Progress):
             self.done += 1
             if not isinstance(record, str) and since is not None:
                 self._spent, self._ended = self._spent + time.monotonic() - since, self._ended + 1
+                self._shares.update({str(record.provenance["worker"])} if "worker" in record.provenance else ())
 
     def running(self) -> list[tuple[Cell, float]]:
         """The cells at work, and for how many seconds."""
@@ -79,9 +82,16 @@ class Tally(Progress):
     def state(self) -> str:
         """How many run and are left, and the time that it may take."""
         elapsed, left = [seconds for _, seconds in self.running()], self.total - self.done
-        seconds = remaining(self._spent + sum(elapsed), self._ended, left, self.workers)
+        seconds = remaining(self._spent + sum(elapsed), self._ended, left, max(self.workers, len(elapsed)))
         eta = "-" if seconds is None else clock(seconds)
-        return f"{len(elapsed)} running, {left - len(elapsed)} left, ETA {eta}"
+        return f"{len(elapsed)} running, {left - len(elapsed)} left, ETA {eta}{self.shares()}"
+
+    def shares(self) -> str:
+        """How many cells ended on each worker of a cluster; of many workers, the fewest and the most."""
+        counts = self._shares.values()
+        if len(counts) > NAMED:
+            return f", {len(counts)} workers: {min(counts)} to {max(counts)} cells each"
+        return "".join(f", {name}: {count}" for name, count in sorted(self._shares.items()))
 
 
 class LineProgress(Tally):
@@ -167,8 +177,9 @@ class LiveProgress(Tally):
         head.add_row(
             cropped(f"[{self.done}/{self.total}]"), ProgressBar(self.total, self.done, width=20), cropped(state)
         )
+        shown = sorted(self.running(), key=lambda one: -one[1])[:LONGEST]
         failures = [cropped(f"  {failure}", "red") for failure in list(self._failures)]
-        return Group(head, *failures, *(cropped(worker_line(*running)) for running in self.running()))
+        return Group(head, *failures, *(cropped(worker_line(*running)) for running in shown))
 
 
 def progress() -> Progress:

@@ -63,6 +63,9 @@ class Survey:
     taking: frozenset[str]
 
 
+NOBODY = Survey({}, frozenset())  # before the first look
+
+
 @dataclass(frozen=True)
 class Task:
     """Something that a worker was asked for: a cell, or to introduce itself where there is no cell."""
@@ -111,7 +114,7 @@ class Cluster:
         self._tasks: dict[str, Task] = {}
         self._given_up: list[Ended] = []
         self._left_out: set[str] = set()
-        self._seen = Survey({}, frozenset())
+        self._seen = NOBODY
         self._reached = True  # every worker that was met, directly
         self._names = count()
         self._mark = uuid.uuid4().hex[:8]
@@ -141,7 +144,7 @@ class Cluster:
         self._client.loop.add_callback(self._survey)
         until = time.monotonic() + ANSWER
         try:
-            while time.monotonic() < until and not (self._placement.workers and not self._tasks):
+            while time.monotonic() < until and (self._seen is NOBODY or self._tasks):
                 for name, told in drained(self._news, 0.1):
                     for _, why in self._take(name, told):
                         raise UsageError(why)
@@ -183,6 +186,8 @@ class Cluster:
             self._place()
 
     def _place(self) -> None:
+        if self._client.status != "running":
+            return
         for key, cell, address in self._placement.placed():
             self._ask(address, "perform", pickle.dumps(self._order(key, cell)), key=key, cell=cell)
 

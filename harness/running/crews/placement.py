@@ -80,7 +80,7 @@ class Placement:
 
     def _place_alone(self, key: str, cell: Cell) -> str | None:
         """A worker that is kept for this cell, once it has nothing else to do."""
-        kept = next((a for a, worker in self.workers.items() if worker.kept_for == key), None)
+        kept = next((a for a, worker in self.workers.items() if worker.kept_for == key and worker.accepts), None)
         if kept is None:
             able = [a for a, w in self.workers.items() if w.accepts and not w.kept_for and _able(w, cell)]
             if not able:
