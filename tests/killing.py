@@ -10,16 +10,9 @@ from typing import ClassVar
 from paramid import Access, Claim, Oracle, Run, Spec
 
 
-def workers() -> list[int]:
-    """The Dask workers of this machine whose environment has the mark of this one's."""
-    mark, found = f"PARAMID_MARK={os.environ['PYTHON_MARK']}\0".encode(), []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if mark in (folder / "environ").read_bytes() and b"spawn_main" in (folder / "cmdline").read_bytes():
-                found.append(int(folder.name))
-        except OSError:
-            continue
-    return found
+def is_worker(pid: int) -> bool:
+    """Whether that process is one that a Dask nanny has started."""
+    return b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()
 
 
 def above(pid: int) -> int:
@@ -39,8 +32,8 @@ class Killing:
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Claim]:
         """Go up until a worker is found."""
-        known, pid = set(workers()), os.getpid()
-        while pid > 1 and pid not in known:
+        pid = os.getpid()
+        while pid > 1 and not is_worker(pid):
             pid = above(pid)
         os.kill(pid if pid > 1 else os.getpid(), signal.SIGKILL)
         yield from ()

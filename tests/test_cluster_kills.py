@@ -40,9 +40,10 @@ PLUGIN = Path(__file__).with_name("misbehaving.py")
 plugins.add_plugin(PLUGIN)
 plugins.add_plugin(KILLING := PLUGIN.with_name("killing.py"))
 ENDINGS = registry.load(registry.target("methods", "misbehaving")).ENDINGS
-PATIENT = ("hangs", "dawdles", "stops", "eats", "hoards", "shouts", "floods", "recurses", "grandchildren")
+PATIENT = ("eats", "hoards", "shouts", "floods", "recurses", "grandchildren")
+QUICK = [h for h, end in ENDINGS.items() if h == "hangs" or not (h in PATIENT or end is Status.TIMED_OUT)]
 TASK = "shallow:D=4,m=2,N=100000"
-LIMITS = {"time_limit": 30.0, "query_limit": 1000, "memory_limit": 4000.0, "judge_inputs": 10}
+LIMITS = {"time_limit": 10.0, "query_limit": 1000, "memory_limit": 4000.0, "judge_inputs": 10}
 CELLS, KILLS = (int(os.environ.get(f"PARAMID_{name}", most)) for name, most in (("CELLS", 200), ("KILLS", 20)))
 
 
@@ -123,8 +124,8 @@ class Counting(Progress):
 
 
 def every_kind(store: Path, where: object, count: int = CELLS) -> Comparison:
-    """So many cells, of every kind of ending that takes no time."""
-    methods = [f"misbehaving:how={how}" for how in ENDINGS if how not in PATIENT] + ["truth", "random"]
+    """So many cells, of every kind of ending; of those that take their time, one."""
+    methods = [f"misbehaving:how={how}" for how in QUICK] + ["truth", "random"]
     seeds = range(-(-count // len(methods)))
     return Comparison.planned(methods, [TASK], seeds, store=store, workers=2, cluster=where, **LIMITS)
 
@@ -249,10 +250,12 @@ def test_killers_are_named_and_end_their_method_and_nothing_else(tmp_path: Path)
         )
         comparison.run_missing(progress)
     assert Counter(r.method for r in comparison.results()) == {"truth": 20, "random": 20}
-    told = [line for line in comparison.notes if "has no record" in line]
-    assert len(told) == 20
-    assert all(line.startswith("killing before") for line in told)
-    assert sum("the 4 workers that ran it died" in line for line in told) in (3, 4)
+    named = [line for line in comparison.notes if "the 4 workers that ran it died" in line]
+    assert len(named) in (3, 4)  # a fourth may have been under way
+    assert all(line.startswith("killing before") for line in named)
+    others = [line for line in comparison.notes if line not in named]
+    assert set(others) == {"no more cells of killing are run: 3 of them ended their workers"}
+    assert len(named) + len(others) == 20
 
 
 def test_the_suite_quick_gives_the_same_records_everywhere(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def scheduler(folder: Path) -> Iterator[tuple[str, int]]:
     """One of its own, by the file with its address, and its process."""
     file = folder / "scheduler.json"
     words = ["--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--scheduler-file", str(file)]
-    with subprocess.Popen(["dask", "scheduler", *words], stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen([sys.executable, "-m", "dask", "scheduler", *words], stderr=subprocess.DEVNULL) as process:
         try:
             while not file.exists() or not file.read_text():
                 time.sleep(0.1)

@@ -294,8 +294,7 @@ class Cluster:
         futures = [self._tasks.pop(name).future for name in lost]
         if futures and self._client.status == "running":
             self._client.cancel(futures, force=True)
-        for key, cell, why in self._placement.gone(address, died=died):
-            yield key, f"{cell.method} before {cell.task}, seed {cell.seed}, has no record: {why}"
+        yield from self._placement.gone(address, died=died)
 
     def _leave_out(self, address: str, told: object) -> None:
         """Never ask a worker again; say why, once."""

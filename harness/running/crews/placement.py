@@ -62,7 +62,7 @@ class Placement:
         """Why a cell is not run, or nothing."""
         if self.killers[cell.method] < PROVEN:
             return ""
-        return f"no more cells of {cell.method} are run: {self.killers[cell.method]} of them ended their workers"
+        return f"no more cells of {cell.method} are run: {PROVEN} of them ended their workers"
 
     def placed(self) -> Iterator[tuple[str, Cell, str]]:
         """Waiting cells that have found a place, and its address."""
@@ -96,20 +96,21 @@ class Placement:
             if worker.kept_for == key:
                 worker.kept_for = ""
 
-    def gone(self, address: str, *, died: bool) -> list[tuple[str, Cell, str]]:
+    def gone(self, address: str, *, died: bool) -> list[tuple[str, str]]:
         """Take a worker away. Its cells wait again, but for those that are not run any more: these, and why."""
         over, lost = [], self.workers.pop(address).cells
         for key, cell in lost.items():
             self.deaths[key] += died
             if died and self.deaths[key] >= MOST:
                 self.killers[cell.method] += 1
-                over.append((key, cell, f"the {MOST} workers that ran it died, the last with nothing beside it"))
+                why = f"the {MOST} workers that ran it died, the last with nothing beside it"
+                over.append((key, f"{cell.method} before {cell.task}, seed {cell.seed}, has no record: {why}"))
             else:
                 self.waiting[key] = cell
         for key, cell in list(self.waiting.items()):
             if why := self.refused(cell):
                 del self.waiting[key]
-                over.append((key, cell, why))
+                over.append((key, why))
         return over
 
 
