@@ -139,7 +139,8 @@ def simulated(options: argparse.Namespace, folder: Path) -> None:
     cells = {f"{number:024x}": replace(one, seed=number) for number in range(options.planned)}
     with scheduler(folder) as (file, pid):
         words = [PRETEND, file, options.workers, options.slots, options.seconds, options.claim * 10**6]
-        with subprocess.Popen([sys.executable, "-m", "benchmarks.side_by_side.cluster", *map(str, words)]) as workers:
+        command = [sys.executable, "-m", "benchmarks.side_by_side.cluster", *map(str, words)]
+        with subprocess.Popen(command, stderr=subprocess.DEVNULL) as workers:
             try:
                 watch = Watch(pid, options.measured, options.most)
                 with suppress(KeyboardInterrupt):
