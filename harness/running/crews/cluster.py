@@ -34,7 +34,8 @@ from paramid.words.secrets import Secret
 from paramid.words.status import Status
 
 try:
-    from distributed import Client, Future, LocalCluster
+    from distributed import Client, Future, KilledWorker, LocalCluster
+    from distributed.scheduler import NoValidWorkerError
 except ImportError as error:
     raise UsageError("--cluster needs Dask: pip install 'paramid[cluster]'") from error
 
@@ -43,6 +44,8 @@ ANSWER = 10.0  # seconds for the workers that are there at first to introduce th
 REACH = 3.0  # seconds to reach a worker directly
 LOOK = 1.0  # seconds from one look at the workers to the next
 LOCAL = "local"
+CANCELLED = (CancelledError, asyncio.CancelledError)  # here, or by a connection that was lost
+KILLED = (KilledWorker, NoValidWorkerError)
 
 
 def call(function: str, *given: object) -> object:
@@ -136,8 +139,8 @@ class Cluster:
             self._stack.close()
             raise UsageError(f"no Dask scheduler at {self._where}: {error or type(error).__name__}") from error
 
-    def _client_of(self, *address: object, **given: object) -> Client:
-        return self._stack.enter_context(Client(*address, **given, timeout=PATIENCE, set_as_default=False))
+    def _client_of(self, place: object) -> Client:
+        return self._stack.enter_context(Client(place, timeout=PATIENCE, set_as_default=False))
 
     def __enter__(self) -> Self:
         """Meet the workers. One of those that are there at first with other source ends the command."""
@@ -160,7 +163,8 @@ class Cluster:
         with suppress(Exception):
             if self._client.status == "running":
                 self._client.cancel([task.future for task in self._tasks.values()], force=True)
-        self._stack.close()
+        with suppress(OSError):  # a timeout is one: nothing of it is ours any more
+            self._stack.close()
 
     async def _survey(self) -> None:
         """Look at the workers again and again."""
@@ -219,7 +223,7 @@ class Cluster:
             if isinstance(made, Mapping):
                 self._reached = self._reached and await self._reaches(made["address"])
                 self._client.direct_to_workers = self._reached
-        except (Exception, CancelledError, asyncio.CancelledError) as error:
+        except (Exception, *CANCELLED) as error:
             made = error
         self._news.put((name, made))
 
@@ -272,18 +276,22 @@ class Cluster:
         if isinstance(told, Mapping):
             if slots := self._seen.slots.get(task.address):
                 self._placement.workers[task.address] = Worker(told["name"], slots, told["gpus"])
-        elif not isinstance(told, CancelledError | asyncio.CancelledError):
+        elif not isinstance(told, (*CANCELLED, *KILLED)):
             self._leave_out(task.address, told)
 
     def _hear(self, task: Task, cell: Cell, told: object) -> Iterator[Ended]:
-        """What became of a cell. It is placed again where its worker could not, or was told to leave."""
+        """What became of a cell. It is placed again where its worker died, could not, or was told to leave."""
+        if isinstance(told, KILLED):  # before the next look, as the scheduler is set up
+            if task.address in self._placement.workers:
+                yield from self._lose(task.address, died=True)
+            return
         self._placement.ended(task.key, task.address)
         if isinstance(told, Outcome) and told.record.status is not Status.INTERRUPTED:
             record = replace(told.record, provenance={**self._facts, **told.record.provenance})
             yield task.key, replace(told, record=record)
             return
         self._placement.waiting[task.key] = cell
-        if not isinstance(told, Outcome | CancelledError | asyncio.CancelledError):
+        if not isinstance(told, (Outcome, *CANCELLED)):
             self._leave_out(task.address, told)
             if task.address in self._placement.workers:
                 yield from self._lose(task.address, died=False)
