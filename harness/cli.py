@@ -34,6 +34,7 @@ from paramid.commands.publishing import board, publish, submit, verify
 from paramid.contracts import plugins, registry
 from paramid.contracts.plugins import PluginError
 from paramid.records.store import StoreError
+from paramid.running.crews.crew import CrewError
 from paramid.words.naming import UsageError
 
 COMMANDS: dict[str, ModuleType] = {
@@ -95,7 +96,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except UsageError as error:
         say(f"paramid: {error}")
         return USAGE
-    except StoreError as error:
+    except (StoreError, CrewError) as error:
         say(f"paramid: {error}")
         return FAILED
     except KeyboardInterrupt:

@@ -13,7 +13,7 @@ import paramid
 from paramid import Status
 from paramid.records.record import Outcome, Record, dump
 from paramid.records.selection import newest
-from paramid.records.store import Store, StoreError
+from paramid.records.store import NODE, Store, StoreError
 from paramid.running.inside_cell import pack
 
 
@@ -102,6 +102,14 @@ def test_half_written_files_of_the_dead_are_swept(store: Store) -> None:
         path.write_text("half")
     store.open()
     assert (dead.exists(), mine.exists()) == (False, True)
+
+
+def test_half_written_files_of_other_machines_are_left(store: Store) -> None:
+    here, there = (store.folder / "cells" / f".{2**22 + 1}@{node}.abc.tmp" for node in (NODE, f"{NODE}-other"))
+    for path in (here, there):
+        path.write_text("half")
+    store.open()
+    assert (here.exists(), there.exists()) == (False, True)
 
 
 def test_the_newest_of_a_cell_is_the_one_made_last() -> None:

@@ -14,9 +14,10 @@ from rich.console import Console
 
 from paramid.cli import COMMANDS, main
 from paramid.records import text_tables
+from paramid.records.provenance import mixed_seconds
 from paramid.records.published import publish
 from paramid.running.cell import Cell
-from paramid.running.progress import LineProgress, LiveProgress, remaining
+from paramid.running.progress import ELSEWHERE, LineProgress, LiveProgress, remaining
 from paramid.words.status import Status
 from tests.records import failed, grid, made
 
@@ -94,7 +95,7 @@ def test_lines_end_and_a_cell_of_another_command_tells_nothing_of_the_pace() -> 
     stream = io.StringIO()
     lines, cell = LineProgress(stream), Cell(method="spm", task=TASK, seed=0)
     lines.begin(3, 1, 1)
-    lines.ended(cell, None)
+    lines.ended(cell, ELSEWHERE)
     lines.started(cell)
     lines.ended(cell, made())
     assert stream.getvalue().startswith(
@@ -102,6 +103,27 @@ def test_lines_end_and_a_cell_of_another_command_tells_nothing_of_the_pace() -> 
         f"[2/3] spm  {TASK}  seed 0: made by another command  (0 running, 1 left, ETA -)\n[3/3]"
     )
     assert stream.getvalue().endswith("(0 running, 0 left, ETA 0:00:00)\n")
+
+
+@pytest.mark.parametrize(("workers", "told"), [(2, "0:00:00, w0: 1, w1: 1)"), (5, "5 workers: 1 to 1 cells each)")])
+def test_lines_tell_what_each_worker_of_a_cluster_did(workers: int, told: str) -> None:
+    lines, cell = LineProgress(stream := io.StringIO()), Cell(method="spm", task=TASK, seed=0)
+    lines.begin(workers, 0, 1)
+    for number in range(workers):
+        lines.started(cell)
+        lines.ended(cell, made(provenance={"worker": f"w{number}"}))
+    lines.say("worker w9 is left out: it has no disk")
+    *_, last, said = stream.getvalue().splitlines()
+    assert last.endswith(told)
+    assert said == "paramid: worker w9 is left out: it has no disk"
+
+
+def test_seconds_of_several_kinds_of_machines_are_told() -> None:
+    one, controls = grid({"spm": 1e-5}, ("shallow:D=5,m=2",)), [made("truth", threads=8)]
+    assert mixed_seconds([*one, *controls]) == ""
+    other = made(provenance={"cpu": "Another"})
+    assert mixed_seconds([*one, other]).startswith("seconds come from 2 kinds of machines")
+    assert mixed_seconds([*one, other, made(threads=2)]).startswith("seconds come from 3 kinds")
 
 
 def on_pty(*words: str, interrupt: str = "", **env: str) -> tuple[int, str]:

@@ -24,7 +24,7 @@ LARGER = [
     ("spectral-norm", "shallow:D=20,m=40"),
     ("sphere-lm", "shallow:D=30,m=300"),
     ("far-lines", "shallow:D=20,m=60,outer=free"),
-    ("hermite-fused", "biased-relu:D=20,m=20,N=200000"),
+    ("hermite-fused", "biased-relu:D=20,m=10,N=200000"),
     ("sgd", "shallow:D=20,m=40"),
     ("student", "shallow:D=10,m=20"),
     ("peel", "pyramid:D=20,widths=12-8-4"),

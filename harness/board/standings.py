@@ -13,6 +13,7 @@ from paramid.board.summary import Summary, tally
 from paramid.pictures import svg
 from paramid.pictures.axes import GRID, LEFT, RIGHT, TOP, WIDTH, Scale, styles
 from paramid.records.number_format import shown
+from paramid.records.provenance import mixed_seconds
 from paramid.records.published import UNVERIFIED
 from paramid.records.selection import assisted
 from paramid.statistics import ranking
@@ -59,7 +60,9 @@ def _table(summary: Summary, kind: str, over: str, urls: dict[str, str]) -> str:
     if not placed:
         bodies = [tag("tbody", tag("tr", tag("td", "Nothing ranked.", colspan=len(HEAD))))]
     caption = f"Standings, {KINDS[kind]}, cost in {OVER[over]}"
-    words = tag("caption", f"Cost in {escaped(OVER[over])}; {len(target_costs.tasks)} tasks")
+    mixed = mixed_seconds(summary.records) if over == "seconds" else ""
+    told = f"Cost in {OVER[over]}; {len(target_costs.tasks)} tasks{mixed and f'; {mixed}'}"
+    words = tag("caption", escaped(told))
     whole = tag("table", words, tag("thead", tag("tr", head)), *bodies, class_="standings")
     return region(caption, whole, data_over=over)
 

@@ -26,6 +26,11 @@ def arguments(add: Add) -> None:
     add(
         "--workers", type=int, metavar="N", help="cells at once (default: as many as there are cores for their threads)"
     )
+    add(
+        "--cluster", metavar="WHERE",
+        help="run cells on a Dask cluster: tcp://…, tls://…, a scheduler.json, or local (docs/cluster.md)",
+    )  # fmt: skip
+    add("--part", metavar="I/N", help="only the I-th of N parts of the cells, I from 1: for arrays of jobs")
     add("--retry", action="append", default=[], metavar="STATUS", help="run cells again that ended so")
     add("--fresh", action="store_true", help="run every cell again")
     common.cell(
@@ -39,6 +44,7 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
+    from paramid.records.provenance import mixed_seconds
     from paramid.running.compare import Comparison
     from paramid.running.progress import progress
 
@@ -49,6 +55,8 @@ def act(options: argparse.Namespace) -> int:
         suite=options.suite,
         store=options.store,
         workers=options.workers,
+        cluster=options.cluster,
+        part=options.part,
         retry=options.retry,
         fresh=options.fresh,
         **{name: getattr(options, name) for name in common.OF_A_CELL},
@@ -57,7 +65,8 @@ def act(options: argparse.Namespace) -> int:
         options.stopped = "what has ended is in the store; --fresh begins anew"
     comparison.run_missing(progress())
     records = comparison.results()
-    for note in dict.fromkeys(comparison.notes):
+    mixed = mixed_seconds(records)
+    for note in dict.fromkeys([*comparison.notes, *([mixed] if mixed else [])]):
         common.warn(note)
     print_table(text_tables.rows(records), options.format)
     complete = len(records) == len(comparison.cells)

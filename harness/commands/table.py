@@ -29,7 +29,7 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
-    from paramid.records.provenance import made_on
+    from paramid.records.provenance import made_on, mixed_seconds
     from paramid.records.selection import chosen, newest
     from paramid.records.store import Store
 
@@ -49,6 +49,8 @@ def act(options: argparse.Namespace) -> int:
         print_table(made, options.format, options.columns)
     if captioned:
         print(*([""] if made else []), f"*{len(records):,} records: {', '.join(made_on(records))}.*", sep="\n")
+    if mixed := mixed_seconds(records):
+        warn(mixed)
     return DONE
 
 

@@ -75,6 +75,12 @@ def transitive(module: str) -> frozenset[str]:
     return frozenset(reached)
 
 
+def beside(module: str, folder: Path) -> list[Path]:
+    """The files below a folder that a module reaches by imports, its own among them; paramid's are left out."""
+    reached = (_path(name) for name in sorted(transitive(module)) if name.split(".")[0] != "paramid")
+    return [path for path in reached if path is not None and path.is_relative_to(folder)]
+
+
 def _is_own(found: str, module: str) -> bool:
     """Whether a module is of paramid, of the package that `module` is of, or lies beside a plug-in file."""
     root = found.split(".")[0]

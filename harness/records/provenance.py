@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 import paramid
+from paramid.contracts.registry import is_control
 from paramid.records import machine
 from paramid.records.record import Record
 
@@ -69,6 +70,18 @@ def made_on(records: Sequence[Record]) -> list[str]:
         f"commit {commits[0]}" if len(commits) == 1 else f"{len(commits)} commits",
         machines[0] if len(machines) == 1 else f"{len(machines)} machines",
     ]
+
+
+def kinds_of_machines(records: Sequence[Record]) -> list[str]:
+    """Processors and threads within which seconds compare; those of the controls say nothing."""
+    measured = (r for r in records if not is_control(r.method))
+    return sorted({f"{r.provenance.get('cpu', 'unknown')} with {r.threads} threads" for r in measured})
+
+
+def mixed_seconds(records: Sequence[Record]) -> str:
+    """What is to be said beside seconds that come from several kinds of machines; nothing where it is one."""
+    kinds = kinds_of_machines(records)
+    return "" if len(kinds) < 2 else f"seconds come from {len(kinds)} kinds of machines and compare within one alone"
 
 
 def days(records: Sequence[Record]) -> str:

@@ -15,6 +15,8 @@ import glob
 import hashlib
 import json
 import os
+import platform
+import re
 import uuid
 import weakref
 from collections.abc import Callable, Iterator, Mapping
@@ -24,6 +26,8 @@ from pathlib import Path
 
 from paramid.records.record import SCHEMA, Outcome, Record, dump
 from paramid.words.naming import UsageError
+
+NODE = re.sub(r"\W", "-", platform.node())  # this machine, where several write to one disk
 
 
 class StoreError(RuntimeError):
@@ -60,7 +64,7 @@ class Store:
             for folder in self.folders:
                 folder.mkdir(parents=True, exist_ok=True)
                 for left in folder.glob(".*.tmp"):
-                    if not _alive(left.name.split(".")[1]):
+                    if _abandoned(left.name.split(".")[1]):
                         left.unlink(missing_ok=True)
             self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o666)
         weakref.finalize(self, os.close, self._lock)
@@ -164,7 +168,7 @@ class Store:
 
     def _write(self, path: Path, content: bytes) -> bool:
         """Whether the file is ours: False when another command wrote it first."""
-        partial = path.with_name(f".{os.getpid()}.{uuid.uuid4().hex[:8]}.tmp")
+        partial = path.with_name(f".{os.getpid()}@{NODE}.{uuid.uuid4().hex[:8]}.tmp")
         with self._writing():
             try:
                 with partial.open("wb") as file:
@@ -194,11 +198,13 @@ def _attempt(path: Path) -> int:
     return int(number) if number.isdigit() else 0
 
 
-def _alive(pid: str) -> bool:
+def _abandoned(writer: str) -> bool:
+    """Whether a `pid@node` has ended; of another machine's that shares this disk nobody knows."""
+    pid, _, node = writer.partition("@")
     try:
         os.kill(int(pid), 0)
     except (ProcessLookupError, ValueError):
-        return False
+        return node in ("", NODE)
     except PermissionError:
-        return True
-    return True
+        return False
+    return False

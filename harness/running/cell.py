@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
@@ -65,14 +66,15 @@ class Cell:
         places = (registry.target(group, Name.parse(text).base) for group, text in named)
         return tuple(keys.source_hash(place.partition(":")[0]) for place in places)
 
-    def key(self) -> str:
-        """The content key (see `keys`)."""
+    def key(self, identity: Callable[[str, str], Mapping[str, object]] | None = None) -> str:
+        """The content key (see `keys`); who plans many cells remembers what `identity` says of a name."""
+        identity = identity or identity_of
         secret = {} if self.secret is None else {"secret": self.secret}
         return keys.digest(
             {
                 **secret,
-                "method": _identity("methods", self.method),
-                "task": _identity("tasks", self.task),
+                "method": identity("methods", self.method),
+                "task": identity("tasks", self.task),
                 "seed": self.seed,
                 "device": self.device,
                 "budget": self.budget,
@@ -81,7 +83,8 @@ class Cell:
         )
 
 
-def _identity(group: str, text: str) -> dict[str, object]:
+def identity_of(group: str, text: str) -> Mapping[str, object]:
+    """What a key holds of a method or a task: name, options, version and source."""
     options = dict(registry.described(group, text).settings)
     return {"name": Name.parse(text).base, "options": options, **keys.identity(group, text)}
 

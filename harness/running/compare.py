@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paramid.records import machine, provenance
 from paramid.records.frames import DEFAULT_STORE, cell_row
-from paramid.records.record import Outcome, Record
+from paramid.records.record import Record
 from paramid.records.store import Store
 from paramid.running import suites, surveyor
 from paramid.running import threads as openmp
-from paramid.running.cell import Cell, resolve_device
-from paramid.running.progress import Progress
+from paramid.running.cell import Cell, identity_of, resolve_device
+from paramid.running.crews.crew import Crew, Ended
+from paramid.running.crews.local import Local
+from paramid.running.progress import ELSEWHERE, Progress
 from paramid.running.supervisor import Supervisor
 from paramid.words.naming import UsageError, whole
 from paramid.words.secrets import Secret
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
 
 BETWEEN = 0.2  # seconds from look to look
 CHANGED = "its source has changed since it was planned: the same command runs it again"
-BUSY = "another command works on it"
+WRITERS = 4  # threads that write records, each of which waits for the disk twice
 LEAST = 500  # MB of a worker, of which torch takes half
 
 
@@ -72,10 +76,15 @@ class Comparison:
     fresh: bool = False
     secret: Secret | None = None
     notes: list[str] = field(default_factory=list)
+    cluster: str | None = None
     sources: dict[str, tuple[str, ...]] = field(default_factory=dict)  # of the cells, when they were planned
 
     def __post_init__(self) -> None:
-        self.sources = {key: cell.sources() for key, cell in self.cells.items()}
+        known: dict[tuple[str, str], tuple[str, ...]] = {}
+        for key, cell in self.cells.items():
+            if (pair := (cell.method, cell.task)) not in known:
+                known[pair] = cell.sources()
+            self.sources[key] = known[pair]
 
     @classmethod
     def planned(
@@ -91,15 +100,20 @@ class Comparison:
         retry: Iterable[Status | str] = (),
         fresh: bool = False,
         secret: str | Path | bytes | None = None,
+        cluster: str | Path | None = None,
+        part: str | None = None,
         **options: Any,
     ) -> Comparison:
         """Plan a suite, or a grid of methods, tasks and seeds."""
         options = {k: v for k, v in options.items() if v is not None}
-        options["device"] = resolve_device(options.get("device", "cpu"))
+        if cluster is None:
+            options["device"] = resolve_device(options.get("device", "cpu"))
+        elif options.get("device") == "auto":
+            raise UsageError("device auto is what a machine has; on a cluster cpu or cuda was wanted")
         hidden = None if secret is None else Secret.given(secret)
         if hidden is not None:
             options["secret"] = hidden.fingerprint
-        threads = openmp.chosen(threads)
+        threads = openmp.chosen(threads) if cluster is None or threads is None else whole("threads", threads, 1)
         workers = max(1, machine.cores() // threads) if workers is None else whole("workers", workers, 1)
         if suite is not None:
             if tasks or seeds is not None:
@@ -109,12 +123,14 @@ class Comparison:
             cells = suites.grid(methods, tasks, (0,) if seeds is None else seeds, **options)
         else:
             raise UsageError("a suite, or methods and tasks, were wanted")
+        cells = cells if part is None else _part(part, cells)
         workers = max(1, min(workers, len(cells)))
-        if (share := machine.ram_mb() / workers) < LEAST:
+        if cluster in (None, "local") and (share := machine.ram_mb() / workers) < LEAST:
             raise UsageError(f"{workers} workers have {share:.0f} MB each; {LEAST} and more were wanted")
         notes: list[str] = []
+        identity = cache(identity_of)
         return cls(
-            {c.key(): c for c in cells},
+            {c.key(identity): c for c in cells},
             Store(store, notes.append),
             workers,
             threads,
@@ -122,28 +138,81 @@ class Comparison:
             fresh,
             hidden,
             notes,
+            None if cluster is None else str(cluster),
         )
 
     def run_missing(self, progress: Progress) -> None:
         """Run what is missing. Ctrl-C ends running cells and leaves a store that resumes."""
         self.store.open()
         surveyor.rest()
-        todo = sum(map(self.wanted, self.cells))
+        waiting = deque(filter(self.wanted, self.cells))
         with ExitStack() as stack:
             stack.callback(progress.close)  # last out: nothing runs any more
-            progress.begin(len(self.cells), len(self.cells) - todo, self.workers)
-            if not todo:
+            workers = self.workers if self.cluster in (None, "local") else 1  # of another as many as are seen to run
+            progress.begin(len(self.cells), len(self.cells) - len(waiting), workers)
+            if not waiting:
                 return
             facts = provenance.collect(self.threads, self.workers)
             facts["run"] = self.store.start_run(facts)
-            memory = 0.9 * machine.ram_mb() / self.workers
-            supervisor = stack.enter_context(
-                Supervisor(self.threads, memory, secret=self.secret, hidden=self.store.private)
+            locks: dict[str, ExitStack] = {}  # of the cells under way
+            stack.callback(release, locks)
+            crew = stack.enter_context(
+                self._crew(facts, progress)
+            )  # first out: what runs ends while it is still locked
+            writers = stack.enter_context(ThreadPoolExecutor(WRITERS))
+            ended: list[Ended] = []
+            while waiting or locks:
+                self._give(crew, waiting, locks, progress)
+                for key, record in writers.map(self._kept, ended):  # while those that were just given run
+                    locks.pop(key).close()
+                    progress.ended(self.cells[key], record)
+                ended = list(crew.ended(BETWEEN)) if waiting or locks else []
+
+    def _crew(self, facts: dict[str, object], progress: Progress) -> Crew:
+        if self.cluster is not None:
+            from paramid.running.crews.cluster import Cluster
+
+            return Cluster(
+                self.cluster,
+                workers=self.workers,
+                threads=self.threads,
+                facts=facts,
+                say=progress.say,
+                hidden=self.store.private,
+                secret=self.secret,
             )
-            pool = stack.enter_context(ThreadPoolExecutor(self.workers))
-            stack.callback(pool.shutdown, cancel_futures=True)
-            stack.callback(supervisor.stop)  # first out: running cells end, waiting ones never start
-            self._collect(lambda key: pool.submit(self._run_unless_busy, supervisor, key, facts, progress), progress)
+        memory = 0.9 * machine.ram_mb() / self.workers
+        supervisor = Supervisor(self.threads, memory, secret=self.secret, hidden=self.store.private)
+        return Local(supervisor, self.workers, facts)
+
+    def _give(self, crew: Crew, waiting: deque[str], locks: dict[str, ExitStack], progress: Progress) -> None:
+        """Give the crew as many cells as it takes; one that another command works on waits behind the others."""
+        for _ in range(len(waiting)):
+            if not crew.takes(cell := self.cells[key := waiting[0]]):
+                return
+            waiting.popleft()
+            lock = ExitStack()
+            if not lock.enter_context(self.store.alone(key)):
+                waiting.append(key)
+            elif not self.wanted(key):
+                lock.close()
+                progress.ended(cell, ELSEWHERE)
+            else:
+                locks[key] = lock
+                progress.started(cell)
+                crew.start(key, cell)
+
+    def _kept(self, ended: Ended) -> tuple[str, Record | str]:
+        """Keep what became of a cell; its record, or why it has none."""
+        key, made = ended
+        if isinstance(made, str):
+            self.notes.append(made)
+            return key, made
+        if self.cells[key].sources() != self.sources[key]:  # the key is that of other code
+            return key, replace(made.record, status=Status.INTERRUPTED, reason=CHANGED)
+        if made.record.status is not Status.INTERRUPTED:
+            self.store.add(made)
+        return key, made.record
 
     def wanted(self, key: str) -> bool:
         """Whether the cell is to be run."""
@@ -156,38 +225,19 @@ class Comparison:
         """The newest record of every planned cell."""
         return [r for key in self.cells if (r := self.store.find(key)) is not None]
 
-    def _run_unless_busy(
-        self, supervisor: Supervisor, key: str, facts: dict[str, object], progress: Progress
-    ) -> Outcome | str | None:
-        """Run one cell; None when another command made its record, BUSY while another command works on it."""
-        with self.store.alone(key) as alone:
-            if alone:
-                return self._run_cell(supervisor, key, facts, progress)
-        return None if supervisor.stopped(BETWEEN) else BUSY
 
-    def _run_cell(
-        self, supervisor: Supervisor, key: str, facts: dict[str, object], progress: Progress
-    ) -> Outcome | None:
-        if not self.wanted(key):
-            return None
-        progress.started(self.cells[key])
-        made = supervisor.run(self.cells[key], key, facts)
-        if self.cells[key].sources() != self.sources[key]:  # the key is that of other code
-            changed = replace(made.record, status=Status.INTERRUPTED, reason=CHANGED)
-            return replace(made, record=changed)
-        if made.record.status is not Status.INTERRUPTED:
-            self.store.add(made)
-        return made
+def release(locks: dict[str, ExitStack]) -> None:
+    """Let other commands have these cells."""
+    for lock in locks.values():
+        lock.close()
 
-    def _collect(self, submit: Callable[[str], Future[Outcome | str | None]], progress: Progress) -> None:
-        running = {submit(key): key for key in self.cells if self.wanted(key)}
-        while running:
-            for future in wait(running, timeout=BETWEEN, return_when=FIRST_COMPLETED).done:
-                key, made = running.pop(future), future.result()
-                if isinstance(made, str):
-                    running[submit(key)] = key  # behind the others
-                else:
-                    progress.ended(self.cells[key], made.record if made else None)
+
+def _part(part: str, cells: list[Cell]) -> list[Cell]:
+    """The i-th of n parts: every n-th cell, so that all take about as long."""
+    place, _, parts = part.partition("/")
+    if not (place.isdecimal() and parts.isdecimal() and 1 <= int(place) <= int(parts)):
+        raise UsageError(f"part is {part!r}; I/N with I from 1 to N was wanted")
+    return cells[int(place) - 1 :: int(parts)]
 
 
 def _status(word: Status | str) -> Status:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from paramid.running.cell import Cell
 
 FAILURES = 3  # the last ones stay in sight
+NAMED, LONGEST = 4, 30  # workers of a cluster whose cells are told, and cells that are shown while they run
 ELSEWHERE = "made by another command"
 NO_FAILURES = (Status.FINISHED.key, Status.DECLINED.key, ELSEWHERE)
 
@@ -30,10 +31,13 @@ class Progress:
         """`total` cells, of which the store already holds `known`."""
 
     def started(self, cell: Cell) -> None:
-        """A child was started; called from worker threads."""
+        """A cell was given to those who run it."""
 
-    def ended(self, cell: Cell, record: Record | None) -> None:
-        """A cell has its record, or None when another command made it."""
+    def ended(self, cell: Cell, record: Record | str) -> None:
+        """A cell has its record, or why it has none of this command's."""
+
+    def say(self, line: str) -> None:
+        """Something happened that is of no cell."""
 
     def close(self) -> None:
         """The comparison is over, one way or another."""
@@ -46,6 +50,7 @@ class Tally(Progress):
         self._lock = threading.Lock()
         self._running: dict[Cell, float] = {}  # and when they were started
         self._spent, self._ended = 0.0, 0  # seconds of the cells that ended here, and how many
+        self._shares: Counter[str] = Counter()  # cells that ended on each worker of a cluster
         self.total = self.done = self.workers = 0
         self.ahead = ""
 
@@ -59,13 +64,14 @@ class Tally(Progress):
         with self._lock:
             self._running[cell] = time.monotonic()
 
-    def ended(self, cell: Cell, record: Record | None) -> None:
+    def ended(self, cell: Cell, record: Record | str) -> None:
         """Count it."""
         with self._lock:
             since = self._running.pop(cell, None)
             self.done += 1
-            if record is not None and since is not None:
+            if not isinstance(record, str) and since is not None:
                 self._spent, self._ended = self._spent + time.monotonic() - since, self._ended + 1
+                self._shares.update({str(record.provenance["worker"])} if "worker" in record.provenance else ())
 
     def running(self) -> list[tuple[Cell, float]]:
         """The cells at work, and for how many seconds."""
@@ -76,9 +82,16 @@ class Tally(Progress):
     def state(self) -> str:
         """How many run and are left, and the time that it may take."""
         elapsed, left = [seconds for _, seconds in self.running()], self.total - self.done
-        seconds = remaining(self._spent + sum(elapsed), self._ended, left, self.workers)
+        seconds = remaining(self._spent + sum(elapsed), self._ended, left, max(self.workers, len(elapsed)))
         eta = "-" if seconds is None else clock(seconds)
-        return f"{len(elapsed)} running, {left - len(elapsed)} left, ETA {eta}"
+        return f"{len(elapsed)} running, {left - len(elapsed)} left, ETA {eta}{self.shares()}"
+
+    def shares(self) -> str:
+        """How many cells ended on each worker of a cluster; of many workers, the fewest and the most."""
+        counts = self._shares.values()
+        if len(counts) > NAMED:
+            return f", {len(counts)} workers: {min(counts)} to {max(counts)} cells each"
+        return "".join(f", {name}: {count}" for name, count in sorted(self._shares.items()))
 
 
 class LineProgress(Tally):
@@ -93,12 +106,15 @@ class LineProgress(Tally):
         super().begin(total, known, workers)
         self._write(self.ahead)
 
-    def ended(self, cell: Cell, record: Record | None) -> None:
+    def ended(self, cell: Cell, record: Record | str) -> None:
         """One line for the cell."""
         super().ended(cell, record)
-        self._write(
-            f"[{self.done}/{self.total}] {cell_line(cell)}: {(record.ended if record else ELSEWHERE)}  ({self.state()})"
-        )
+        ended = record if isinstance(record, str) else record.ended
+        self._write(f"[{self.done}/{self.total}] {cell_line(cell)}: {ended}  ({self.state()})")
+
+    def say(self, line: str) -> None:
+        """A line of its own."""
+        self._write(f"paramid: {line}")
 
     def _write(self, line: str) -> None:
         """Nobody may be reading any more: that is no reason to stop."""
@@ -117,6 +133,7 @@ class LiveProgress(Tally):
         self._shown = ExitStack()
         self._endings: Counter[str] = Counter()
         self._failures: deque[str] = deque(maxlen=FAILURES)
+        self._said: list[str] = []
 
     def begin(self, total: int, known: int, workers: int) -> None:
         """Open the display if anything is to be done."""
@@ -124,17 +141,25 @@ class LiveProgress(Tally):
         if known < total:
             self._shown.enter_context(live(self.display))
 
-    def ended(self, cell: Cell, record: Record | None) -> None:
+    def ended(self, cell: Cell, record: Record | str) -> None:
         """Count how it ended; a failure is shown with its reason."""
         super().ended(cell, record)
-        self._endings[record.status.key if record else ELSEWHERE] += 1
-        if record and record.status.key not in NO_FAILURES:
-            why = f": {record.reason}" if record.reason else ""
-            self._failures.append(f"{cell.method} {record.status.key}{why}  ({cell.task}  seed {cell.seed})")
+        ending, why = (record, "") if isinstance(record, str) else (record.status.key, record.reason)
+        self._endings[ending] += 1
+        if ending not in NO_FAILURES:
+            told = f": {why}" if why else ""
+            self._failures.append(f"{cell.method} {ending}{told}  ({cell.task}  seed {cell.seed})")
+
+    def say(self, line: str) -> None:
+        """Among the failures; it stays when the display has gone."""
+        self._failures.append(line)
+        self._said.append(line)
 
     def close(self) -> None:
-        """Leave one line."""
+        """Leave one line, and what was said."""
         self._shown.close()
+        for line in self._said:
+            show_line(f"paramid: {line}")
         ended = ", ".join(f"{n} {ending}" for ending, n in self._endings.most_common())
         left = f"{self.total - self.done} left" if self.done < self.total else ""
         took = f"in {clock(time.monotonic() - self._begun)}" if ended or left else ""
@@ -152,8 +177,9 @@ class LiveProgress(Tally):
         head.add_row(
             cropped(f"[{self.done}/{self.total}]"), ProgressBar(self.total, self.done, width=20), cropped(state)
         )
+        shown = sorted(self.running(), key=lambda one: -one[1])[:LONGEST]
         failures = [cropped(f"  {failure}", "red") for failure in list(self._failures)]
-        return Group(head, *failures, *(cropped(worker_line(*running)) for running in self.running()))
+        return Group(head, *failures, *(cropped(worker_line(*running)) for running in shown))
 
 
 def progress() -> Progress:

@@ -6,7 +6,6 @@ import os
 import select
 import signal
 import socket
-import threading
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
@@ -63,7 +62,7 @@ class Supervision:
         channel: socket.socket,
         output: Output,
         transcript: Transcript,
-        stopped: threading.Event,
+        stopped: Callable[[], bool],
         wake: Callable[[], None],
         slack: float,
     ) -> None:
@@ -97,7 +96,7 @@ class Supervision:
             self._transcript.show()  # out here: what an observer raises is no fault of the child
         elif not ready:
             self._wake()
-        if self._stopped.is_set():
+        if self._stopped():
             self._ask_to_end()
         if self._patience() <= 0:
             self._kill()

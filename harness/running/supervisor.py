@@ -11,7 +11,7 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -85,22 +85,38 @@ class Supervisor:
         """Whether `stop` was called, now or within so many seconds."""
         return self._stopped.wait(patience)
 
-    def run(self, cell: Cell, key: str, provenance: Mapping[str, object], observe: Observe | None = None) -> Outcome:
-        """One cell, its method behind the wall. Never raises for what a method does."""
-        seed = cell.seed if self._secret is None else self._secret.drawn_seed(cell.task, cell.seed)
+    def run(
+        self,
+        cell: Cell,
+        key: str,
+        provenance: Mapping[str, object],
+        observe: Observe | None = None,
+        *,
+        seed: int | None = None,
+        stopped: Callable[[], bool] = bool,
+    ) -> Outcome:
+        """One cell, its method behind the wall, ended once it is `stopped`. Never raises for what a method does.
+
+        A `seed` is that of a teacher whose secret is held elsewhere.
+        """
+        seed = self.seed(cell) if seed is None else seed
         transcript = Transcript(cell, self.threads, observe=observe)
         with ExitStack() as stack:
             output = Output(stack)
             own = [] if registry.is_control(cell.method) else self._method(cell, output, stack)
             call = "behind the wall" if own else "paramid.running.inside_cell:execute"
-            child = self._supervised(call, cell, transcript, output, own, seed=seed)
+            child = self._supervised(call, cell, transcript, output, own, stopped, seed=seed)
         status, reason = child.status_and_reason()
         return transcript.outcome(key, provenance, status, reason, output.printed)
+
+    def seed(self, cell: Cell) -> int:
+        """The seed of a cell's teacher, drawn from the secret where there is one."""
+        return cell.seed if self._secret is None else self._secret.drawn_seed(cell.task, cell.seed)
 
     def run_child(self, call: str, cell: Cell, transcript: Transcript, **given: object) -> Supervision:
         """A warden that calls `module:function` with the cell, without a wall, until it has ended."""
         with ExitStack() as stack:
-            return self._supervised(call, cell, transcript, Output(stack), [], **given)
+            return self._supervised(call, cell, transcript, Output(stack), [], bool, **given)
 
     def _method(self, cell: Cell, output: Output, stack: ExitStack) -> list[socket.socket]:
         """Have the method's process made; the warden's ends of its keeper's channel and of the link."""
@@ -130,6 +146,7 @@ class Supervisor:
         transcript: Transcript,
         output: Output,
         own: Sequence[socket.socket],
+        stopped: Callable[[], bool],
         **given: object,
     ) -> Supervision:
         with ExitStack() as stack:
@@ -146,7 +163,8 @@ class Supervisor:
                 end.close()
             output.handed_over()
             slack = SLACK if own else 0.0  # without a wall nobody else looks at the time
-            child = Supervision(ours, output, transcript, self._stopped, self._wake, slack)
+            ends = lambda: self._stopped.is_set() or stopped()  # noqa: E731
+            child = Supervision(ours, output, transcript, ends, self._wake, slack)
             child.wait()
             return child
 
