@@ -68,11 +68,12 @@ def refit(
 def owned(net: DenseNet, layer: int, layers: Sequence[int]) -> Tensor:
     """Which packed products of H_l no lower one of `layers` has."""
     links = net.links[layer - 2]
-    block = torch.tensor([j for j, q in zip(links, net.blocks(layer), strict=True) for _ in range(q)])
+    seen = [j for j, q in zip(links, net.blocks(layer), strict=True) for _ in range(q)]
+    block = torch.tensor(seen, device="cpu")
     i, j = symmetric.triangle(len(block), torch.device("cpu"))
     mask = torch.ones(len(i), dtype=torch.bool, device="cpu")
     for lower in (n for n in layers if n < layer):
-        has = torch.tensor([bool(n in net.links[lower - 2]) for n in range(layer)])
+        has = torch.tensor([n in net.links[lower - 2] for n in range(layer)], device="cpu")
         mask &= ~(has[block[i]] & has[block[j]])
     return mask.to(net.weights[0].device)
 
