@@ -35,7 +35,7 @@ def rate(step: int, steps: int, *, warm: int = WARM) -> float:
 def cut(gradients: Sequence[Tensor], most: float = CUT) -> list[Tensor]:
     """The gradients, shrunk together to norm `most` where they are longer."""
     length = torch.stack([g.square().sum() for g in gradients]).sum().sqrt()
-    scale = torch.where(length > most, most / length, 1.0)
+    scale = (most / length).clamp(max=1.0)
     return [scale * g for g in gradients]
 
 
