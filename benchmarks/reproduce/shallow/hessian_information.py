@@ -299,7 +299,7 @@ def needed(sizes: Sizes) -> Item:
     return verdict(
         "Theorem 3.2: N_h > t (m + m² ln m / D) Hessians are enough",
         True if few < MODERATE * proved else None,
-        f"Fewer do almost as well: 1.1 m Hessians have δ = {few:.1e}, those of t = 1 {proved:.1e}. "
+        f"Enough, and more than needed: 1.1 m Hessians have δ = {few:.1e}, those of t = 1 {proved:.1e}. "
         f"With C = 1 its probability is above 0 only for t > ln(2D²)/α = {least:.0f} at D = {d}, m = {m}: "
         f"N_h = {asked:.0e}, where the thesis takes {theirs}, which is t = {theirs / (asked / least):.2g}. "
         f"And its m² exp(-√D) = {m**2 * math.exp(-math.sqrt(d)):.3g}, free of t, has to be below 1 as well.",

@@ -133,7 +133,7 @@ def of_descents(true: Descended, wrong: Sequence[End]) -> Iterator[Item]:
         "Theorem 3.4, (3.74): the end is within C Δ_W",
         max(within) < MODERATE if within else None,
         f"C = {max(within, default=math.nan):.2g} suffices at the {len(within)} of {len(wrong)} errors within (3.73), "
-        f"C = {max(end.ratio for end in wrong):.2g} at all; of Gauss-Newton steps from the true shifts. "
+        f"C = {max(end.ratio for end in wrong):.2g} in all; of Gauss-Newton steps from the true shifts. "
         f"Ends go like the weights' errors to the power {power['random']:.2f} (random) and "
         f"{power['aligned']:.2f} (aligned).",
     )
