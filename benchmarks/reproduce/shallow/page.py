@@ -44,8 +44,8 @@ from paramid.records.record import Record
 SIZES = Sizes()  # of the checks
 CHOSEN = f"""\
 **How verdicts are chosen.** By code, from the numbers told. A statement about all cases holds where all of ours agree
-and does not where one disagrees that did not run out of time. *Not decided*: our runs cannot settle it, or are
-outside of what it supposes. Where the thesis leaves a constant C open, *holds* says no more than that a C <
+and does not where one disagrees for another reason than its time limit. *Not decided*: our runs cannot settle it, or
+are outside of what it supposes. Where the thesis leaves a constant C open, *holds* says no more than that a C <
 {MODERATE} suffices on our range. A number of Hessians is enough where fewer have a δ less than {MODERATE} times as
 large. Free of D is a constant that worsens by less than D^{FLAT:g}, and a law is met where the exponent is within
 {NEAR:g} of it. A student of SGD fits its samples at J < {sgd.FITTED:g}; its E∞ is small below {sgd.SMALL:g} and large
@@ -54,7 +54,8 @@ above {sgd.POOR:g}; one that started next to its teacher has left it at J > {fir
 to all w_k are of the order of the coupons below {maxima.COUPONS} times them; random starts end at maxima where less
 than {maxima.LOW:.0%} end below ½. Weights lie in an active subspace but for {first_chapter.OUTSIDE:g}. A network is
 identifiable where its Jacobian has a condition below {first_chapter.CONDITION:g} and a refinement ends within
-{first_chapter.ROUNDING:g}. Errors grow slightly with m where the exponent is between 0 and 1."""
+{first_chapter.ROUNDING:g}. Errors grow slightly with m where the exponent is between 0 and 1; they fall with D where
+each median is below the last, and do not where one ends above its beginning."""
 
 
 def of_the_thesis(records: Records) -> Iterator[str]:

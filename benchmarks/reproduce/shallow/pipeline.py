@@ -301,7 +301,7 @@ def refinement(spm: Records) -> Iterator[Item]:
     once = sum(len(networks(r)) == 2 for r in done)
     yield verdict(
         "§3.6: descents better the shifts",
-        (better == len(done) or (None if better else False)) if done else None,
+        better == len(done) if done else None,
         f"in {better} of {len(done)} networks. Its stop rule J < 1e-8 ends {once} of them after the first pass.",
         where="spm-3.6",
     )
