@@ -8,7 +8,7 @@ import torch
 
 from benchmarks.reproduce.pages import grid, slope
 from benchmarks.reproduce.shallow.hessian_information import hermite
-from benchmarks.reproduce.shallow.items import Check, verdict
+from benchmarks.reproduce.shallow.items import NEAR, Check, verdict
 from benchmarks.reproduce.shallow.sizes import Sizes
 from benchmarks.reproduce.shallow.teachers import asked, drawn, off
 from benchmarks.reproduce.source_items import Item
@@ -19,6 +19,9 @@ from paramid.tasks.shallow import Shallow
 from paramid.words.activations import activation
 
 STEPS = (1e-1, 1e-2, 1e-3, 1e-4)  # of forward differences
+LEFT, STAYED = 1, 1e-2  # J of a student that left its teacher, and of one that did not
+OUTSIDE = 1e-4  # of weights in an active subspace
+CONDITION, ROUNDING = 1e6, 1e-9  # of a Jacobian of full rank, and errors of a network that is refined to rounding
 
 
 def students(sizes: Sizes) -> Check:
@@ -26,15 +29,16 @@ def students(sizes: Sizes) -> Check:
     rows, left, kept = [], [], []
     for d, m in sizes.students:
         ends = [loss_after(d, m, rate, sizes.student_steps) for rate in (0.005, 0.5 / m)]
-        left.append(ends[0] > 1)
-        kept.append(ends[1] < 1e-2)
+        left.append(ends[0] > LEFT)
+        kept.append(ends[1] < STAYED)
         rows.append((f"{d}", f"{m}", *(f"{e:.1e}" for e in ends)))
     out = [f"D = {d}, m = {m}" for (d, m), gone in zip(sizes.students, left, strict=True) if gone]
     why = "The printed rate stays at the teacher everywhere."
     if out:
-        why = f"At {'; '.join(out)} the printed rate leaves even the teacher: no longer run at it can end there."
+        why = f"At {'; '.join(out)} the printed rate leaves even the teacher within {sizes.student_steps} steps."
     ours = (
-        f"0.5 / m stays in {sum(kept)} of {len(kept)}; whether it also arrives from random starts is another question."
+        f"0.5 / m stays in {sum(kept)} of {len(kept)}. One start each: the rate is a reason, "
+        "which does not exclude the other that the thesis names, and nothing is said of random starts."
     )
     return Check(
         "SGD from next to the teacher (Figure 1.3)",
@@ -46,7 +50,9 @@ def students(sizes: Sizes) -> Check:
         ),
         (
             verdict(
-                "§1.3.1: the drop in Figure 1.3 may lie in the learning rate", bool(out) and all(kept), f"{why} {ours}"
+                "§1.3.1: the drop in Figure 1.3 might lie in the learning rate, or in the training time",
+                True if out and all(kept) else None,
+                f"{why} {ours}",
             ),
         ),
     )
@@ -126,26 +132,26 @@ def limit(d: int) -> int:
 def items(found: Measured, sizes: Sizes) -> Iterator[Item]:
     """What they say."""
     forward, shrinks = slope(STEPS, found.gaps), slope(sizes.samples, found.misses)
-    yield verdict("Example 1.1: one neuron from a gradient", abs(forward - 1) < 0.2, f"error ~ step^{forward:.2f}.")
+    yield verdict("Example 1.1: one neuron from a gradient", abs(forward - 1) < NEAR, f"error ~ step^{forward:.2f}.")
     yield verdict(
         "Remark 1.5: gradients show the active subspace for m < D",
-        found.rank < 1e-4 and found.outside < 1e-4,
+        max(found.rank, found.outside) < OUTSIDE,
         f"weights lie in it but for {found.outside:.0e}.",
     )
-    yield verdict("(1.17): passive sampling of E[∇ⁿf]", abs(shrinks + 0.5) < 0.25, f"error ~ N^{shrinks:.2f}.")
+    yield verdict("(1.17): passive sampling of E[∇ⁿf]", abs(shrinks + 0.5) < NEAR, f"error ~ N^{shrinks:.2f}.")
     d, m = sizes.past
     yield verdict(
-        "§2.7, §3.1: D(D-1)/2 is the information-theoretic limit",
-        not (found.condition < 1e6 and found.end < 1e-9),
-        f"It limits spans of Hessians. {m} neurons on {d} inputs, past {limit(d)}, are locally identifiable and "
+        "§2.7, §3.1: m = D(D-1)/2, where rank-one bases are ill-posed, is the information-theoretic limit",
+        not (found.condition < CONDITION and found.end < ROUNDING),
+        f"It limits spans of Hessians, and not what values tell. "
+        f"{m} neurons on {d} inputs, past {limit(d)}, are locally identifiable and "
         f"refined to {found.end:.0e}; the section on the limit identifies such networks from nothing. "
         "And dim Sym(R^D×D), printed as D(D-1)/2 in §2.7, is D(D+1)/2, as §2.1.1 has it.",
     )
     tanh, logistic = activation("tanh").monotone, activation("logistic").monotone
+    yield verdict("Example 3.1: τ_∞ ≈ 0.6 for tanh", tanh >= 0.6, f"g'' is monotone up to {tanh:.4f}.")
     yield verdict(
-        "Example 3.1: τ_∞ ≈ 0.6 for tanh, 1.5 for the logistic function",
-        logistic >= 1.5,
-        f"g'' is monotone up to {tanh:.4f} and {logistic:.4f}.",
+        "Example 3.1: τ_∞ ≈ 1.5 for the logistic function", logistic >= 1.5, f"g'' is monotone up to {logistic:.4f}."
     )
 
 

@@ -5,7 +5,9 @@ from dataclasses import dataclass, replace
 
 from benchmarks.reproduce.source_items import Item, without_a_judge
 
-FLAT = 0.35  # exponent of D below which what is measured does not depend on it
+FLAT = 0.1  # exponent of D up to which what is measured counts as free of it
+MODERATE = 10  # what a constant that the thesis leaves open may be
+NEAR = 0.2  # how far an exponent may be from that of a law
 
 
 @dataclass(frozen=True)

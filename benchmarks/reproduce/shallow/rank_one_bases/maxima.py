@@ -18,6 +18,8 @@ from paramid import Run
 from paramid.methods.spans import power_ascent
 
 BETAS = (1.0, 1.5, 1.75, 2.0)
+COUPONS = 4  # times those of equally likely w_k
+LOW = 0.01  # share of starts
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Climbed:
     """Where SPM ends from random starts in Ŵ of m random weights."""
 
     m: int
+    share: float  # the m ln² m / D² that Theorem 2.10 supposes at most 1
     level: float  # of (2.54) with C = 1
     starts: int
     found: int  # w_k with a maximum within √δ
@@ -51,6 +54,7 @@ def climbed(d: int, m: int, delta: float) -> Climbed:
     strict = 0.99 if m >= 0.4 * d * d else 0.9
     return Climbed(
         m=m,
+        share=m * math.log(m) ** 2 / d**2,
         level=m * math.log(m) ** 2 / d**2 + 5 * delta,
         starts=len(u),
         found=int(true.sum()),
@@ -83,7 +87,7 @@ def maxima(sizes: Sizes) -> Check:
         "",
         *grid((*head, "largest error", "starts that end below ½", "starts to all / coupons"), rows),
         "",
-        single_steps.counted(falls, rises),
+        single_steps.counted(falls, rises, sizes),
     )
     return Check(
         "Maxima for many weights (Theorems 2.5 and 2.10, Remark 2.2)",
@@ -98,12 +102,12 @@ def peaks(seen: Sequence[Climbed], delta: float) -> Iterator[Item]:
     many = seen[len(few) :]
     crowded = ", ".join(f"{c.others[0]} others above ½ and {c.others[1]} above 0.99" for c in many)
     above = sum(c.level >= 1 for c in seen)
+    within, beyond = ([c for c in few if (c.share <= 1) == supposed] for supposed in (True, False))
     yield verdict(
-        "Theorem 2.10: exactly 2m maxima in the superlevel set",
-        all(c.alone for c in few),
-        "For m = o(D²) every w_k is one maximum above ½ and nothing else is "
-        f"in {sum(c.alone for c in few)} of {len(few)} rows; "
-        f"at m = 0.4 D², outside of what is proved, there are {crowded}.",
+        "Theorem 2.10: exactly 2m maxima in the superlevel set, here above ½ instead of (2.54)",
+        all(c.alone for c in within) if within else None,
+        f"every w_k is one maximum above ½ and nothing else is at m = {alone(within)}, of which m ln² m ≤ D² is true; "
+        f"beyond it that is also seen at m = {alone(beyond)}, and at m = 0.4 D² there are {crowded}.",
     )
     yield verdict(
         "Theorem 2.10: its level C m ln² m / D² + 5δ",
@@ -119,14 +123,19 @@ def peaks(seen: Sequence[Climbed], delta: float) -> Iterator[Item]:
     drawn = [c.coupons for c in seen]
     yield verdict(
         "Remark 2.2: Θ(m log m) starts",
-        max(drawn) < 4,
+        max(drawn) < COUPONS,
         f"All w_k were seen after {spread(drawn, '.2g')} times the coupons.",
     )
     yield verdict(
         "Theorem 2.5 (SPM2): random starts end at maxima, here with Φ > ½",
-        max(c.low for c in seen) < 0.01,
+        max(c.low for c in seen) < LOW,
         f"At most {max(c.low for c in seen):.1%} of the starts end below ½.",
     )
+
+
+def alone(seen: Sequence[Climbed]) -> str:
+    """The m of which every w_k is one maximum and nothing else is."""
+    return ", ".join(str(c.m) for c in seen if c.alone) or "none"
 
 
 def first_visits(u: Tensor, w: Tensor, near: float) -> int:

@@ -55,12 +55,12 @@ def rising(sizes: Sizes) -> int:
     return falls
 
 
-def counted(falls: Mapping[float, int], rises: int) -> str:
+def counted(falls: Mapping[float, int], rises: int, sizes: Sizes) -> str:
     """The line below the table."""
     told = ", ".join(f"{count} at γ = {step:g}" for step, count in falls.items())
     return (
-        f"Falls of Φ by more than 1e-12 in a step, over {CLIMBED} steps of 100 starts in each of {SPANS} random spans: "
-        f"{told}. Falls of λ₁ in Algorithm 2.1 likewise: {rises}."
+        f"Falls of Φ by more than 1e-12 in a step, over {CLIMBED} steps of 100 starts in each of {SPANS} random spans "
+        f"of D = 3 to {sizes.frame}: {told}. Falls of λ₁ in Algorithm 2.1 likewise: {rises}."
     )
 
 
