@@ -358,7 +358,7 @@ def _run(op: Any, *args: Any, **named: Any) -> Any:
     if "pin_memory" in here_named:
         here_named["pin_memory"] = None
     if known.name.startswith("linalg_lstsq"):
-        call.driver = here_named.get("driver") or next((a for a in args if isinstance(a, str)), None)
+        call.driver, here_named["driver"] = here_named.get("driver"), "gels"  # CUDA's only one, for full rank alone
     _refuse(known, call.tensors, call)
     if _now.traffic is not None and known.launches:
         accumulates = known.atomic or (

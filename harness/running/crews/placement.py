@@ -101,7 +101,7 @@ class Placement:
         over, lost = [], self.workers.pop(address).cells
         for key, cell in lost.items():
             self.deaths[key] += died
-            if died and self.deaths[key] >= MOST:
+            if self.deaths[key] >= MOST:
                 self.killers[cell.method] += 1
                 why = f"the {MOST} workers that ran it died, the last with nothing beside it"
                 over.append((key, f"{cell.method} before {cell.task}, seed {cell.seed}, has no record: {why}"))
