@@ -76,6 +76,7 @@ def of_the_harness() -> Iterator[int]:
 
 
 BANK: list[Network] = []
+SLEEP = 0.5  # seconds of the slow judge
 SPY: list[tuple[torch.Tensor, torch.Tensor]] = []
 
 
@@ -111,14 +112,17 @@ class Lazy(Claim):
 
 
 def judged_meanwhile(claim: Claim, beats: Any) -> Iterator[Claim]:
-    """Claim, and raise where the heart beat while the judge, who is slow here, was at work."""
+    """Claim, and raise where the heart beat while the judge slept.
+
+    The judge's sleep lies somewhere between `before` and `after`; what lies within it wherever it lay, counts.
+    """
     time.sleep(0.05)
     before = time.monotonic()
     yield claim
     after = time.monotonic()
     time.sleep(0.05)
-    heard = [t for t in beats() if after - 0.25 < t < after - 0.05]  # at first they may be at war with the keeper
-    if heard or after - before < 0.25:
+    heard = [t for t in beats() if after - SLEEP < t < before + SLEEP]
+    if heard or after - before < SLEEP:
         raise RuntimeError(f"{len(heard)} beats within {after - before:.3f} s of judging")
 
 

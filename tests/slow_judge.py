@@ -12,7 +12,7 @@ class SlowJudge(Shallow):
     """The shallow family before a slow judge."""
 
     def judge(self, claim: Claim, teacher: Teacher) -> Metrics:
-        time.sleep(0.3)
+        time.sleep(0.5)
         return super().judge(claim, teacher)
 
 
