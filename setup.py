@@ -8,33 +8,37 @@ from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
 FOLDERS = {"paramid": "harness", "paramid.methods": "methods", "paramid.tasks": "tasks"}
-RECORDS = Path(__file__).parent / "leaderboard" / "records"
+RECORDS, EPOCHS = (Path(__file__).parent / "leaderboard" / name for name in ("records", "epochs"))
 
 
 class BuildWithRecords(build_py):
-    """The modules, and the newest published record of every cell in one small file."""
+    """The modules, the published records that stand in one small file, and the epochs that they are of."""
 
     def run(self):
         """Build the package."""
         super().run()
-        if not self.editable_mode and (lines := newest_lines()):
-            target = Path(self.build_lib, "paramid", "published", "records.jsonl.xz")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(lzma.compress("".join(lines).encode(), preset=9))
+        if not self.editable_mode and (lines := standing_lines()):
+            target = Path(self.build_lib, "paramid", "published")
+            (target / "epochs").mkdir(parents=True, exist_ok=True)
+            (target / "records.jsonl.xz").write_bytes(lzma.compress("".join(lines).encode(), preset=9))
+            for path in EPOCHS.glob("*.json"):
+                (target / "epochs" / path.name).write_bytes(path.read_bytes())
 
 
-def newest_lines():
-    """The last published line of every cell, and the verdicts on what stays."""
-    cells, verdicts = {}, []
-    for path in sorted(RECORDS.glob("*.jsonl")):
-        for line in path.open(encoding="utf-8"):
-            plain = json.loads(line)
-            if r := plain.get("record"):
-                cells[r["method"], r["task"], r["seed"], r["device"]] = plain["sha256"], line
-            else:
-                verdicts.append((plain["verdict"]["record"], line))
-    kept = dict(cells.values())
-    return [*kept.values(), *(line for record, line in verdicts if record in kept)]
+def standing_lines():
+    """The lines of what epochs gave, which stand whole or not at all; where none gave any, the last of every cell."""
+    files = [path.read_text(encoding="utf-8").splitlines(keepends=True) for path in sorted(RECORDS.glob("*.jsonl"))]
+    told = [[(json.loads(line), line) for line in lines] for lines in files]
+    entered = [lines for lines in told if any("entry" in plain for plain, _ in lines)]
+    records, cells = [], {}
+    for plain, line in (both for lines in entered or told for both in lines):
+        if entered and "verdict" not in plain:
+            records.append((plain["sha256"], line))
+        elif r := plain.get("record"):
+            cells[r["method"], r["task"], r["seed"], r["device"]] = plain["sha256"], line
+    kept = dict(records or cells.values())
+    verdicts = [line for lines in told for plain, line in lines if plain.get("verdict", {}).get("record") in kept]
+    return [*kept.values(), *verdicts]
 
 
 setup(

@@ -30,7 +30,7 @@ from paramid.commands import (
     table,
 )
 from paramid.commands.arguments import say
-from paramid.commands.publishing import board, publish, submit, verify
+from paramid.commands.publishing import audit, board, epoch, publish, submit, verify
 from paramid.contracts import plugins, registry
 from paramid.contracts.plugins import PluginError
 from paramid.records.store import StoreError
@@ -53,10 +53,12 @@ COMMANDS: dict[str, ModuleType] = {
     "board": board,
     "submit": submit,
     "verify": verify,
+    "epoch": epoch,
+    "audit": audit,
 }
 
 
-RECORDING = (run, compare, verify)  # no code of a plug-in runs where records are made
+RECORDING = (run, compare, verify, audit)  # no code of a plug-in runs where records are made
 
 
 def surveyed(file: str) -> None:
@@ -73,7 +75,8 @@ def hide_from_plugins(options: argparse.Namespace) -> None:
     from paramid.running.surveyor import hide
 
     secret, store = getattr(options, "secret", None), getattr(options, "store", None) or DEFAULT_STORE
-    hide(*Store(store).private, *([Path(secret)] if secret else []))
+    kept = [Path(secret)] if secret else [epoch.kept_secret(name)] if (name := getattr(options, "epoch", None)) else []
+    hide(*Store(store).private, *kept)
 
 
 def main(words: Sequence[str] | None = None) -> int:

@@ -1,5 +1,6 @@
 """Records as a run would leave them, for tests of what is made of records."""
 
+import hashlib
 from typing import Any
 
 from paramid.records.record import Record, Stage
@@ -19,8 +20,9 @@ def made(method: str = "spm", task: str = "shallow:D=5,m=2", seed: int = 0, erro
         Stage("Network", seconds * part, **spent(access, int(rows * part)), metrics={"error": error ** min(1, part)})
         for part in (0.5, 1.0)
     )
+    key = hashlib.sha256(f"{method}-{task}-{seed}".encode()).hexdigest()[:24]
     values: dict[str, Any] = {
-        "key": f"{method}-{task}-{seed}", "method": method, "task": task, "seed": seed, "device": "cpu", "threads": 1,
+        "key": key, "method": method, "task": task, "seed": seed, "device": "cpu", "threads": 1,
         "budget": {"seconds": 30.0, "queries": None, "memory_mb": None}, "status": Status.FINISHED,
         "seconds": seconds, **spent(access, rows), "peak_mb": 200.0, "claims": stages,
         "metrics": {"error": error, "identified": float(error < 1e-2)}, "provenance": FACTS,

@@ -18,7 +18,8 @@ from paramid.board.summary import Result, Summary
 from paramid.cli import main
 from paramid.judging.metrics import METRICS
 from paramid.pictures.curves import curves
-from paramid.records.published import DISPUTED, FOLDER, VERIFIED, Verdict, existing, fingerprint
+from paramid.records.publications.lines import DISPUTED, VERIFIED, Verdict, fingerprint
+from paramid.records.publications.published import FOLDER, existing
 from paramid.records.record import Record, dump
 from paramid.words.status import Status
 from tests.records import declined, failed, grid, made

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from paramid.cli import COMMANDS, build_parser, main
-from paramid.records.published import publish
+from paramid.records.publications.published import publish
 from tests.records import grid
 
 SMALL = "shallow:D=5,m=2"

@@ -12,11 +12,12 @@ import pytest
 
 import paramid
 from paramid.contracts import registry
-from paramid.records import published
+from paramid.records.publications import epochs, published
 from paramid.records.selection import newest
 
 ROOT = Path(__file__).parents[1]
 PIP_WHEEL = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation"]
+EPOCHS = "leaderboard/epochs"
 RECORDS = "paramid/published/records.jsonl.xz"  # what a wheel has beside the tree
 FOLDERS = {"harness": "paramid", "methods": "paramid/methods", "tasks": "paramid/tasks"}
 
@@ -65,16 +66,18 @@ def test_the_wheel_holds_the_tree(tmp_path: Path) -> None:
     subprocess.run([*PIP_WHEEL, "-w", str(tmp_path), str(source)], check=True, capture_output=True)
     with zipfile.ZipFile(next(tmp_path.glob("*.whl"))) as wheel:
         packed = {name for name in wheel.namelist() if name.startswith("paramid/")}
-        wheel.extract(RECORDS, tmp_path)
-    wanted = {RECORDS}
+        wheel.extractall(tmp_path, [name for name in packed if name.startswith("paramid/published/")])
+    wanted = {RECORDS, *(f"paramid/published/epochs/{path.name}" for path in (ROOT / EPOCHS).glob("*.json"))}
     for folder, package in FOLDERS.items():
         for path in (ROOT / folder).rglob("*"):
             if path.suffix in (".py", ".toml", ".typed", ".css", ".js"):
                 wanted.add(f"{package}/{path.relative_to(ROOT / folder)}")
     assert packed == wanted
-    held, all_of_them = published.read(tmp_path / RECORDS), published.read(ROOT / published.FOLDER)
-    assert held.refused == ()
-    assert len(held.records) == len(newest(all_of_them.records.values()))
+    packed_ones, ours = (epochs.shown(where, pytest.fail) for where in ((tmp_path / RECORDS).parent, ROOT))
+    last = set(map(id, newest(ours.ranked.values())))
+    assert {d for d, r in ours.ranked.items() if id(r) in last} == set(packed_ones.ranked)
+    assert packed_ones.epoch_of == ours.epoch_of
+    held = published.read(tmp_path / RECORDS)
     assert {v.record for v in held.verdicts} <= set(held.records)
     assert (tmp_path / RECORDS).stat().st_size < 1e6
 

@@ -1,21 +1,24 @@
 """Publications are appended, checked line by line, and what cannot be trusted is named."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from paramid.board.summary import Summary
 from paramid.cli import main
-from paramid.records import published
-from paramid.records.published import Untrusted, canonical, digest, line, parse, publish, read
+from paramid.records.publications import published
+from paramid.records.publications.door import Untrusted
+from paramid.records.publications.lines import LONGEST, Verdict, canonical, digest, fingerprint, line, parse
+from paramid.records.publications.published import publish, read
 from paramid.records.record import Record, dump
 from paramid.words.status import Status
 from tests.records import made
 
 
 def text(record: Record) -> str:
-    return line("record", record.to_json())
+    return line("record", record)
 
 
 def resealed(change: dict[str, object]) -> str:
@@ -33,7 +36,7 @@ def test_what_is_published_is_read_again(tmp_path: Path) -> None:
     found = read(tmp_path / "records")
     assert list(found.records.values()) == records
     assert found.refused == ()
-    assert [published.fingerprint(r) for r in records] == list(found.records)
+    assert [fingerprint(r) for r in records] == list(found.records)
 
 
 def test_publishing_appends_and_never_touches_what_is_there(tmp_path: Path) -> None:
@@ -54,20 +57,20 @@ def test_the_same_records_make_the_same_bytes(tmp_path: Path) -> None:
 
 BAD = {
     "tampered: the hash of its record": text(made()).replace('"error":1e-05', '"error":1e-15'),
-    "schema 2; this version reads 1": text(made()).replace('"schema":1,"sha256"', '"schema":2,"sha256"'),
+    "schema is 2; 1, which this version reads": text(made()).replace('"schema":1,"sha256"', '"schema":2,"sha256"'),
     "NaN is no JSON number": text(made()).replace('"seconds":2.0', '"seconds":NaN'),
     "Infinity is no JSON number": text(made()).replace('"seconds":2.0', '"seconds":Infinity'),
     "damaged": text(made())[:200],
     "an object with a schema was wanted": "[1, 2]",
-    "schema, sha256 and a record or a verdict": '{"schema": 1, "sha256": "x"}',
-    "no record: schema 9; this version reads 1": resealed({"schema": 9}),
-    "no record: unknown status 'perhaps'": resealed({"status": "perhaps"}),
+    "schema, sha256 and one of record, self-reported, entry, verdict": '{"schema": 1, "sha256": "x"}',
+    "no record: schema is 9; 1 was wanted": resealed({"schema": 9}),
+    "no record: status is 'perhaps'; finished or": resealed({"status": "perhaps"}),
     "error is nan; a number from 0": resealed({"metrics": {"error": "NaN"}}),
     "error is -1.0; a number from 0": resealed({"metrics": {"error": -1}}),
     "seconds is -1": resealed({"seconds": -1}),
     "queries is 'many'": resealed({"queries": "many"}),
-    "seed '0' on 'cpu'": resealed({"seed": "0"}),
-    "no record: ": resealed({"claims": [{"kind": "Network"}]}),
+    "seed is '0'; a whole number from 0 to 9.22": resealed({"seed": "0"}),
+    "no record: no derivatives, metrics, moments": resealed({"claims": [{"kind": "Network"}]}),
     "not in the order of their seconds": resealed({"claims": json.loads(text(made()))["record"]["claims"][::-1]}),
 }
 
@@ -91,21 +94,21 @@ def test_the_rest_stands_and_stays_in_the_ranking(tmp_path: Path) -> None:
 
 
 def test_a_long_line_and_a_deep_one_are_refused() -> None:
-    for hostile, wanted in (("x" * (published.LONGEST + 1), "characters"), ("[" * 100_000, "damaged")):
+    for hostile, wanted in (("x" * (LONGEST + 1), "characters"), ("[" * 100_000, "damaged")):
         with pytest.raises(Untrusted, match=wanted):
             parse(hostile)
 
 
 def test_a_verdict_is_a_line_of_its_own(tmp_path: Path) -> None:
     record = made()
-    verdict = {"record": published.fingerprint(record), "verdict": "disputed", "reason": "r", "provenance": {}}
+    verdict = Verdict(fingerprint(record), "disputed", "r")
     published.append([text(record), line("verdict", verdict)], tmp_path, "a")
     found = read(tmp_path)
     summary = Summary(found.records.values(), found.verdicts)
     assert summary.disputed == {"spm"}
     assert [s.method for s in summary.standings["queries"]["seconds"]] == []
-    with pytest.raises(Untrusted, match="verdict 'perhaps'"):
-        parse(line("verdict", {**verdict, "verdict": "perhaps"}))
+    with pytest.raises(Untrusted, match="verdict is 'perhaps'; verified or disputed"):
+        parse(line("verdict", replace(verdict, verdict="perhaps")))
 
 
 @pytest.fixture
@@ -141,7 +144,7 @@ def test_what_no_reader_would_take_is_not_published(
     bad = made("spm", seed=7, metrics={"error": float("nan")})
     (store / "cells" / f"{bad.key}-1.json").write_text(dump(bad.to_json()))
     assert main(["publish", "--store", str(store), "--to", str(tmp_path / "records")]) == 0
-    assert "seed 7 stays out: error is nan" in capsys.readouterr().err
+    assert "seed 7 stays out: no record: error is nan" in capsys.readouterr().err
     assert read(tmp_path / "records").refused == ()
 
 

@@ -14,8 +14,9 @@ import paramid
 from paramid.board.rerun_command import command
 from paramid.board.summary import Summary
 from paramid.cli import main
-from paramid.records import published, text_tables
-from paramid.records.published import publish
+from paramid.records import text_tables
+from paramid.records.publications import published
+from paramid.records.publications.published import publish
 from paramid.records.record import Record, dump
 from paramid.records.selection import newest
 from paramid.records.store import Store

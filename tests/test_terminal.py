@@ -15,7 +15,7 @@ from rich.console import Console
 from paramid.cli import COMMANDS, main
 from paramid.records import text_tables
 from paramid.records.provenance import mixed_seconds
-from paramid.records.published import publish
+from paramid.records.publications.published import publish
 from paramid.running.cell import Cell
 from paramid.running.progress import ELSEWHERE, LineProgress, LiveProgress, remaining
 from paramid.words.status import Status

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from paramid.board import site
 from paramid.board.summary import Summary
-from paramid.records import published
+from paramid.records.publications import published
 from paramid.records.record import Record
 
 PUBLISHED = Path(__file__).parents[2] / published.FOLDER

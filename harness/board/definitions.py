@@ -88,14 +88,23 @@ def provenance(summary: Summary) -> str:
         tag("p", "Any row: the command at its end, at the row's commit; a single run: "
                  "<code>paramid run METHOD TASK --seed SEED</code> with the same limits. "
                  "This site: <code>paramid board</code>, from the same records byte for byte. "
-                 "A sample of it: <code>paramid board --audit</code>."),
+                 "A sample of it: <code>paramid audit</code>."),
         tag("p", f"Tolerances of a rerun: {marked(agreement.TOLERANCES)}."),
+        _epochs(summary),
         tag("h2", "CPU and GPU"),
         _devices(summary),
         tag("h2", "Kept out"),
         _refused(summary),
     ]  # fmt: skip
     return "".join(parts)
+
+
+def _epochs(summary: Summary) -> str:
+    """Of which epochs what ranks is."""
+    told = Counter(summary.epochs.values())
+    words = "; ".join(f"{methods} methods in epoch {epoch}" for epoch, methods in sorted(told.items()))
+    whole = words or "No epoch: every record is as whoever made it says"
+    return tag("h2", "Epochs") + tag("p", f"{escaped(whole)}. What the marks mean: <code>docs/trust.md</code>.")
 
 
 def origin(record: Record) -> Iterator[str]:

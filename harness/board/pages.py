@@ -17,6 +17,7 @@ from paramid.pictures.curves import curves
 from paramid.pictures.panels import varying
 from paramid.pictures.phase_map import phase_map
 from paramid.pictures.scaling import scaling
+from paramid.records.publications import reports
 from paramid.records.quantities import UNITS, budget_words, identified
 from paramid.records.record import Record
 from paramid.statistics.target_costs import KINDS, declared
@@ -62,7 +63,23 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
             _phases(records),
             tag("h2", "Every seed"),
             result_tables.seeds(summary, cells),
+            _reported(summary, name, records),
         ]
+    )
+
+
+def _reported(summary: Summary, name: str, found: Sequence[Record]) -> str:
+    """What its makers say of a method, beside what was found where an epoch ran it; nothing where they say nothing."""
+    told = [r for r in summary.reported if r.method == name]
+    if not told or name not in summary.epochs:
+        return ""
+    lines = [str(report).partition(": ")[2] for report in reports.compared(told, found)] or ["no task in common"]
+    about = (
+        f"{len(told)} records that were not made in epoch {summary.epochs[name]}. They are shown here and never ranked"
+    )
+    return "".join(
+        [tag("h2", "Self-reported"), tag("p", escaped(f"{about}: {reports.BOUNDS}."))]
+        + [tag("p", escaped(line)) for line in lines]
     )
 
 

@@ -14,7 +14,7 @@ from paramid.pictures import svg
 from paramid.pictures.axes import GRID, LEFT, RIGHT, TOP, WIDTH, Scale, styles
 from paramid.records.number_format import shown
 from paramid.records.provenance import mixed_seconds
-from paramid.records.published import UNVERIFIED
+from paramid.records.publications.lines import DISPUTED, UNVERIFIED, VERIFIED
 from paramid.records.selection import assisted
 from paramid.statistics import ranking
 from paramid.statistics.intervals import Interval, wilson
@@ -35,13 +35,15 @@ PROFILE = (150.0, 24)  # height of the profile, points of each line
 def section(summary: Summary, kind: str, urls: dict[str, str]) -> str:
     """A board."""
     tables = [_table(summary, kind, over, urls) for over in COST_KINDS]
+    costs = summary.target_costs[kind]["seconds"]
+    profile = tag("details", tag("summary", "Performance profile"), _profile(costs)) if costs.tasks else ""
     return tag(
         "section",
         tag("h3", escaped(KINDS[kind].capitalize()), id=f"board-{kind}"),
         tag("p", escaped(ABOUT[kind]), class_="about"),
         *tables,
         tag("p", class_="recomputed", aria_live="polite"),
-        tag("details", tag("summary", "Performance profile"), _profile(summary.target_costs[kind]["seconds"])),
+        profile,
         class_="board",
         data_kind=kind,
     )
@@ -117,14 +119,19 @@ def share(count: int, whole: int) -> str:
 def badges(summary: Summary, name: str) -> str:
     """What has to be known of an entrant."""
     method, _, device = name.partition(" on ")
-    told = [
-        ("assisted", "is told what no method should know") if assisted(method) else None,
-        (device, "ran there") if device else None,
-    ]
+    told = []
+    if assisted(method):
+        told.append(("assisted", "assisted", "is told what no method should know"))
+    if device:
+        told.append((device, device, "ran there"))
     verdict = summary.verdict_on(summary.of(name))
-    if verdict != UNVERIFIED:
-        told.append((verdict, "some of its cells were run again"))
-    return "".join(f" {tag('span', escaped(t[0]), class_=f'badge {t[0]}', title=t[1])}" for t in told if t)
+    if verdict == DISPUTED:
+        told.append((verdict, verdict, "a cell that was run again came to something else"))
+    elif (epoch := summary.epochs.get(method)) is not None:
+        told.append((VERIFIED, f"verified {epoch}", "run by the maintainers before teachers that nobody could choose"))
+    elif verdict != UNVERIFIED:
+        told.append((verdict, verdict, "some of its cells were run again"))
+    return "".join(f" {tag('span', escaped(t[1]), class_=f'badge {t[0]}', title=t[2])}" for t in told)
 
 
 def _profile(target_costs: TargetCosts) -> str:

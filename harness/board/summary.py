@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 from paramid.contracts import descriptions
 from paramid.records import agreement
 from paramid.records.number_format import shown
-from paramid.records.published import DISPUTED, UNVERIFIED, VERIFIED, Verdict, fingerprint
+from paramid.records.publications.lines import DISPUTED, UNVERIFIED, VERIFIED, Verdict, fingerprint
 from paramid.records.quantities import cost, endings, error, identified
 from paramid.records.record import Record
 from paramid.records.selection import Entrants, entrants, options, order
@@ -115,8 +115,15 @@ class DevicePair:
 class Summary:
     """Everything that the pages say."""
 
-    def __init__(self, records: Iterable[Record], verdicts: Sequence[Verdict] = (), refused: Sequence[str] = ()):
-        self.refused = tuple(refused)
+    def __init__(
+        self,
+        records: Iterable[Record],
+        verdicts: Sequence[Verdict] = (),
+        refused: Sequence[str] = (),
+        epochs: Mapping[str, str] | None = None,  # of the methods that an epoch's teachers were shown to
+        reported: Iterable[Record] = (),  # by their makers: shown, never ranked
+    ):
+        self.refused, self.epochs, self.reported = tuple(refused), epochs or {}, tuple(reported)
         self.entrants: Entrants = entrants(records)
         last = {v.record: v for v in verdicts}
         by_record = {id(r): last[f] for r, f in self._prints(bool(last)) if f in last}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from paramid.commands import Add
 
 if TYPE_CHECKING:
-    from paramid.records.published import Published
+    from paramid.records.publications.epochs import Standing
 
 SOURCES = "a file, a folder, a checkout, or `published`, those that came with paramid"
 OF_A_CELL = ("device", "threads", "time_limit", "query_limit", "memory_limit", "secret")  # what `cell` adds
@@ -38,11 +38,11 @@ def store(add: Add) -> None:
     add("--store", type=Path, default=Path("paramid-store"), metavar="DIR", help="default: ./paramid-store")
 
 
-def published_records(where: str | Path) -> Published:
-    """What was published there; every line that cannot be trusted is told."""
-    from paramid.records import published
+def published_records(where: str | Path) -> Standing:
+    """What was published there, and what of it ranks; every line that cannot be trusted is told."""
+    from paramid.records.publications import epochs
 
-    return published.existing(where, warn)
+    return epochs.shown(where, warn)
 
 
 def format(add: Add) -> None:

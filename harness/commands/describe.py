@@ -143,11 +143,11 @@ def _options(group: str, name: str) -> Iterator[str]:
 
 def _published(group: str, name: str) -> list[text_tables.Row]:
     """Rows of the published records of a method or task, whatever its options; the best first."""
-    from paramid.records import published
+    from paramid.records.publications import epochs, published
     from paramid.records.selection import is_control, newest
 
     place = published.whereabouts(published.OWN)
-    records = newest(published.read(place).records.values()) if place.exists() else []
+    records = newest(epochs.shown(place, lambda _: None).ranked.values()) if place.exists() else []
     told = ((r, r.method if group == "methods" else r.task) for r in records if not is_control(r.method))
     ours = [r for r, text in told if Name.parse(text).base == name]
     return [row for row in text_tables.rows(ours) if row["status"] != "declined"]

@@ -36,7 +36,7 @@ def act(options: argparse.Namespace) -> int:
     if options.best is not None and options.best < 1:
         raise UsageError(f"--best is {options.best}; a whole number from 1 was wanted")
     if options.records is not None:
-        records = newest(published_records(options.records).records.values())
+        records = newest(published_records(options.records).ranked.values())
     else:
         records = newest(Store.existing(options.store, warn).records(), each_budget=True)
     if options.methods or options.tasks:

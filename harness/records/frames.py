@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paramid.records import published
+from paramid.records.publications import epochs, published
 from paramid.records.record import COSTS, Record
 from paramid.records.selection import newest, number
 from paramid.records.store import Store
@@ -51,7 +51,7 @@ def stored(where: str | Path) -> list[Record]:
     place = published.whereabouts(where)
     if not place.exists() or not published.files(place):
         raise UsageError(f"no records at {where}: a store, or a file or folder of published records, was wanted")
-    return list(published.existing(where, tell).records.values())
+    return list(epochs.shown(where, tell).ranked.values())
 
 
 def cell_row(record: Record) -> dict[str, object]:

@@ -10,6 +10,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+from paramid.contracts import registry
+from paramid.contracts.plugins import name_of
 from paramid.running.cell import Cell, plan_cell
 from paramid.words import naming
 from paramid.words.naming import UsageError
@@ -56,6 +58,18 @@ class Suite:
         grids = (replace(grid, methods=(*grid.methods, *guests)) for grid in self.grids)
         return list(dict.fromkeys(c for grid in grids for c in grid.cells(**options)))
 
+    def of(self, methods: Sequence[str], seeds: int | None = None) -> Suite:
+        """The same for some methods alone, those that are not its own before all its tasks; and other seeds."""
+        own = {
+            name: registry.described("methods", name_of("methods", name)).canonical
+            for grid in self.grids
+            for name in grid.methods
+        }
+        guests = [name for name in methods if name not in own.values()]
+        kept = (replace(g, methods=(*(m for m in g.methods if own[m] in methods), *guests)) for g in self.grids)
+        fresh = (replace(g, seeds=tuple(range(seeds))) if seeds else g for g in kept)
+        return replace(self, grids=tuple(g for g in fresh if g.methods))
+
 
 def suites() -> dict[str, Suite]:
     """The suites that come with the package."""
@@ -63,8 +77,10 @@ def suites() -> dict[str, Suite]:
     return {s.name: s for s in (read_suite(f.name[:-5], f.read_text()) for f in sorted(found, key=lambda f: f.name))}
 
 
-def suite(name: str | Path) -> Suite:
+def suite(name: str | Path | Suite) -> Suite:
     """The suite of that name, or the one in a TOML file of one's own."""
+    if isinstance(name, Suite):
+        return name
     if str(name).endswith(".toml"):
         try:
             return read_suite(Path(name).stem, Path(name).read_text(encoding="utf-8"))

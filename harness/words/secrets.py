@@ -36,8 +36,10 @@ class Secret:
     file: Path | None = None
 
     @classmethod
-    def given(cls, secret: bytes | str | Path) -> Secret:
+    def given(cls, secret: bytes | str | Path | Secret) -> Secret:
         """The secret itself, or the file that holds it; a UsageError says what is wrong with it."""
+        if isinstance(secret, Secret):
+            return secret
         if isinstance(secret, bytes):
             value, file, name = secret, None, "the secret"
         else:

@@ -19,7 +19,7 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
-    from paramid.records import published
+    from paramid.records.publications import published
     from paramid.records.selection import chosen, newest
     from paramid.records.store import Store
 

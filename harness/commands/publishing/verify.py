@@ -1,14 +1,24 @@
-"""Whether a bundle's records can be made again: a random sample of its cells is run and compared."""
+"""Whether a bundle's records can be made again: a random sample of its cells is run and compared.
+
+With --epoch its methods run before the epoch's teachers, which neither side could choose, and --to publishes that.
+"""
 
 import argparse
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paramid.commands import DONE, FAILED, Add
-from paramid.commands.arguments import warn
+from paramid.commands.arguments import store, warn
+from paramid.commands.publishing.epoch import epochs_folder, kept_secret, secret_file, where
 from paramid.words.naming import UsageError
 
-EXAMPLE = "paramid verify spm.zip --sample 0.2"
-WHEN_STOPPED = "no verdict was kept"
+if TYPE_CHECKING:
+    from paramid.records.publications.bundles import Bundle
+
+EXAMPLE = """paramid verify spm.zip --sample 0.2
+paramid verify spm.zip --epoch 2026-12 --to leaderboard/records"""
+WHEN_STOPPED = "nothing was published; with --epoch the same command goes on from here"
 
 
 def arguments(add: Add) -> None:
@@ -21,35 +31,83 @@ def arguments(add: Add) -> None:
         metavar="SHARE",
         help="of every method's cells, at least one (default: 0.1)",
     )
-    add("--to", type=Path, metavar="DIR", help="publish the records and verdicts there if nothing is disputed")
+    add("--salt", metavar="TEXT", help="what the sample is drawn from, to draw it again (default: a fresh one)")
+    add("--epoch", metavar="NAME", help="run its methods before the teachers of this epoch instead")
+    epochs_folder(add)
+    secret_file(add)
+    store(add)
+    add("--workers", type=int, metavar="N", help="with --epoch: cells at once (default: as many as there are cores)")
+    add("--to", type=Path, metavar="DIR", help="with --epoch: publish what came of it, such as leaderboard/records")
 
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
-    from paramid.records import agreement, bundles, published
-    from paramid.running import verification
-    from paramid.running.terminal import steps
+    from paramid.records.publications import bundles
+    from paramid.running.verification import reruns
 
     if not 0 < options.sample <= 1:
         raise UsageError(f"--sample is {options.sample}; a share above 0 and at most 1 was wanted")
+    if options.to is not None and options.epoch is None:
+        raise UsageError("--to is for what an epoch gives; --epoch NAME was wanted")
     bundle = bundles.unpack(options.bundle)
-    if problems := [*bundle.refused, *bundles.sources(bundle)]:
-        for problem in problems:
-            warn(problem)
-        print(f"refused: {options.bundle.name}, {len(problems)} problems")
-        return FAILED
+    if problems := [*bundles.problems(bundle), *reruns.unmade(bundle.records.values())]:
+        return _refused(options, problems)
+    return _sampled(options, bundle) if options.epoch is None else _entered(options, bundle)
+
+
+def _refused(options: argparse.Namespace, problems: list[str]) -> int:
+    from paramid.records.publications.lines import PATIENCE
+
+    for problem in problems[: PATIENCE + 1]:
+        warn(problem)
+    print(f"refused: {options.bundle.name}, {len(problems)} problem{'s' if len(problems) > 1 else ''}")
+    return FAILED
+
+
+def _sampled(options: argparse.Namespace, bundle: "Bundle") -> int:
+    from paramid.records import agreement
+    from paramid.running.terminal import steps
+    from paramid.running.verification import reruns
+
+    salt = options.salt if options.salt is not None else os.urandom(8).hex()
+    warn(f"the sample is drawn from --salt {salt}")
     with steps(warn) as tell:
-        found = verification.verify(bundle.records, options.sample, tell=tell)
+        found = reruns.verify(bundle.records, options.sample, tell=tell, salt=salt)
     print(found.table(), end="")
     counts = found.counts()
     print(f"{', '.join(f'{n} {mark}' for mark, n in counts.items())} (tolerances: {agreement.TOLERANCES})")
     if found.disputed:
         print(f"disputed: {', '.join(sorted(found.disputed))}")
         return FAILED
+    return DONE
+
+
+def _entered(options: argparse.Namespace, bundle: "Bundle") -> int:
+    from paramid.records import text_tables
+    from paramid.records.publications import epochs, published, reports
+    from paramid.running.progress import progress
+    from paramid.running.verification import submissions
+    from paramid.words.secrets import Secret
+
+    folder = where(options)
+    epoch = epochs.existing(options.epoch, folder)
+    secret = Secret.given(options.secret or kept_secret(epoch.name))
+    held = published.read(options.to) if options.to is not None else published.Published({})
+    if problem := submissions.refusal(epoch, bundle, secret, folder, submissions.entered(held, epoch)):
+        return _refused(options, [problem])
+    made = submissions.Submission.planned(
+        epoch, bundle, secret, store=options.store, workers=options.workers, threads=None
+    )
+    warn(made.announced)
+    made.comparison.run_missing(progress())
+    records = made.comparison.results()
+    print(text_tables.render(text_tables.rows(records), "text"), end="")
+    for report in reports.compared(bundle.records.values(), records):
+        print(report)
+    if missing := len(made.comparison.cells) - len(records):
+        print(f"{missing} cells have no record: nothing is published; the same command goes on from here")
+        return FAILED
     if options.to is not None:
-        name = f"{published.name()}-{options.bundle.stem}"
-        path, count = published.publish(list(bundle.records.values()), options.to, name)
-        published.append(found.lines(), options.to, f"{name}-verified")
-        held = f"nothing new: {options.to} holds all {len(bundle.records)} records"
-        print(f"wrote {path}: {count} records" if path else held)
+        name = f"{published.name()}-epoch-{epoch.name}"
+        print(f"wrote {made.publish(records, options.to, name)}: {len(records)} records of epoch {epoch.name}")
     return DONE

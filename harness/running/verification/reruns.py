@@ -13,21 +13,24 @@ from __future__ import annotations
 import hashlib
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import cache
 
 from paramid.records import agreement, machine, provenance
-from paramid.records.published import DISPUTED, UNVERIFIED, VERIFIED, Verdict, line
+from paramid.records.publications.lines import DISPUTED, UNVERIFIED, VERIFIED, Verdict, line
 from paramid.records.record import Record
 from paramid.records.selection import entrants
 from paramid.running import surveyor
-from paramid.running.cell import Cell, plan_cell, resolve_device
+from paramid.running.cell import Cell, identity_of, plan_cell, resolve_device
 from paramid.running.supervisor import Supervisor
 from paramid.words.naming import UsageError
+from paramid.words.secrets import Secret
 from paramid.words.status import Status
 
-AUDITED, SAMPLED = 0.03, 0.1  # shares of the cells: of our own, of a bundle
+SAMPLED = 0.1  # of a bundle's cells
+LONGEST = 1800.0  # seconds of a time limit, of what is run again
 Rerun = Callable[[Cell, int], Record]  # a cell and its threads
 Tell = Callable[[str], object]
 
@@ -58,8 +61,7 @@ class Verification:
 
     def lines(self) -> list[str]:
         """The verdicts, as they are published."""
-        return [line("verdict", {"record": v.record, "verdict": v.verdict, "reason": v.reason,
-                                 "provenance": dict(v.provenance)}) for v in self.verdicts]  # fmt: skip
+        return [line("verdict", v) for v in self.verdicts]
 
     def table(self) -> str:
         """A line for each record: its mark, what it is, and why."""
@@ -97,17 +99,22 @@ def verify(
     tell: Tell,
     salt: str = "",
     strict: bool = True,
+    secrets: Mapping[str, Secret] | None = None,
     rerun: Rerun | None = None,
 ) -> Verification:
-    """Run a sample of the records again, each told as it begins; `strict` disputes what this code cannot have made."""
+    """Run a sample of the records again, each told as it begins; `strict` disputes what this code cannot have made.
+
+    Teachers that were drawn from a secret are drawn again from that of `secrets` whose hash the record holds.
+    """
     facts = provenance.collect(machine.cores(), 1)
     verdicts, left = [], {}
-    with nullcontext(rerun) if rerun else reruns(facts) as run:
-        drawn = sample(records, share, salt)
+    drawn = sample(records, share, salt)
+    tell(announced([records[d] for d in drawn]))
+    with nullcontext(rerun) if rerun else reruns(facts, secrets or {}) as run:
         for number, digest in enumerate(drawn, 1):
             record = records[digest]
             tell(f"[{number}/{len(drawn)}] {record.method} before {record.task}, seed {record.seed}")
-            verdict, reason = rerun_verdict(record, run, strict=strict)
+            verdict, reason = rerun_verdict(record, run, strict=strict, secrets=secrets or {})
             if verdict == UNVERIFIED:
                 left[digest] = reason
             else:
@@ -115,19 +122,30 @@ def verify(
     return Verification(tuple(verdicts), left, records)
 
 
-def audit(records: Mapping[str, Record], *, tell: Tell, rerun: Rerun | None = None) -> Verification:
-    """`verify` over a small share of our own records, another one every day; what came of it is told too."""
-    day = str(provenance.collect(1, 1)["started"])[:10]
-    found = verify(records, AUDITED, tell=tell, salt=day, strict=False, rerun=rerun)
-    for row in found.rows([*(v.record for v in found.verdicts), *found.open]):
-        tell(row)
-    return found
+def announced(records: Sequence[Record]) -> str:
+    """How long reruns may take, before they begin: no limit of a record counts for more than `LONGEST`."""
+    limits = sum(limit for r in records if (limit := seconds_of(r)) <= LONGEST)
+    told = sum(min(r.seconds, LONGEST) for r in records)
+    return f"{len(records)} cells to run again: {clock(told)} by their records, at most {clock(limits)} by their limits"
 
 
-def rerun_verdict(record: Record, rerun: Rerun, *, strict: bool) -> tuple[str, str]:
+def clock(seconds: float) -> str:
+    """Hours, minutes and seconds."""
+    whole = math.ceil(seconds)
+    return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
+
+
+def seconds_of(record: Record) -> float:
+    """The time limit of a record."""
+    return record.budget.get("seconds") or math.inf
+
+
+def rerun_verdict(record: Record, rerun: Rerun, *, strict: bool, secrets: Mapping[str, Secret]) -> tuple[str, str]:
     """What a record's cell comes to when it is run again, and why."""
-    if record.secret is not None:
-        return UNVERIFIED, "its teacher was drawn from a secret"
+    if record.secret is not None and record.secret not in secrets:
+        return UNVERIFIED, "its teacher was drawn from a secret that is not shown here"
+    if seconds_of(record) > LONGEST:
+        return UNVERIFIED, f"its time limit is {seconds_of(record):g} s; at most {LONGEST:g} are run again"
     try:
         cell = cell_of(record)
         key = cell.key()
@@ -145,6 +163,19 @@ def rerun_verdict(record: Record, rerun: Rerun, *, strict: bool) -> tuple[str, s
     if problem and not ours:
         return UNVERIFIED, f"other code made it: {problem}"
     return (DISPUTED, problem) if problem else (VERIFIED, "")
+
+
+def unmade(records: Iterable[Record]) -> list[str]:
+    """The records that the code here cannot have made: their keys are not those of their cells."""
+    identity, found = cache(identity_of), []
+    for record in records:
+        try:
+            problem = "" if cell_of(record).key(identity) == record.key else "its key is not that of its cell"
+        except UsageError as error:
+            problem = str(error)
+        if problem:
+            found.append(f"{record.method} before {record.task}, seed {record.seed}: {problem}")
+    return found
 
 
 def made_here(record: Record) -> bool:
@@ -172,18 +203,19 @@ def cell_of(record: Record) -> Cell:
 
 
 @contextmanager
-def reruns(facts: dict[str, object]) -> Iterator[Rerun]:
+def reruns(facts: dict[str, object], secrets: Mapping[str, Secret]) -> Iterator[Rerun]:
     """Runs cells in processes of their own, with as many threads as their records say."""
-    supervisors: dict[int, Supervisor] = {}
+    supervisors: dict[tuple[int, str | None], Supervisor] = {}
     with ExitStack() as stack:
 
         def run(cell: Cell, threads: int) -> Record:
             threads = max(1, min(threads, machine.cores()))
-            if threads not in supervisors:
-                supervisors[threads] = stack.enter_context(Supervisor(threads))
+            if (kind := (threads, cell.secret)) not in supervisors:
+                secret = None if cell.secret is None else secrets[cell.secret]
+                supervisors[kind] = stack.enter_context(Supervisor(threads, secret=secret))
             key = cell.key()
             surveyor.rest()
-            record = supervisors[threads].run(cell, key, facts).record
+            record = supervisors[kind].run(cell, key, facts).record
             if record.status is Status.INTERRUPTED:
                 raise KeyboardInterrupt
             return record

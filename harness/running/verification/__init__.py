@@ -1,0 +1,1 @@
+"""Records that somebody else made, put to the proof: `reruns` of a sample, `submissions` before an epoch's teachers."""

@@ -1,0 +1,225 @@
+"""An epoch, played by two sides in two checkouts: open, submit, verify, close, audit; and whoever cheats is caught."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from paramid.cli import main
+from paramid.records.publications import epochs, lines
+from paramid.records.publications.door import Untrusted
+from paramid.records.publications.lines import line, of_records
+from paramid.records.publications.published import read
+from paramid.running import suites
+from paramid.running.verification import submissions
+from paramid.words.secrets import Secret
+
+EPOCH = epochs.Epoch(name="e", suite="smoke", version=1, seeds=None, opened="2026-11-20", commitment="0" * 64)
+FILE = Path("leaderboard") / "epochs" / "e.json"
+RECORDS = Path("leaderboard") / "records"
+RUN = ["--epoch", "e", "--workers", "1", "--to", str(RECORDS), "--store", "../store"]
+
+
+def git(folder: Path, *words: str) -> str:
+    who = ["-c", "user.name=a", "-c", "user.email=a@b", "-c", "init.defaultBranch=main"]
+    return subprocess.run(["git", *who, *words], cwd=folder, check=True, capture_output=True, text=True).stdout
+
+
+@pytest.fixture
+def sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path]:
+    """The maintainers' checkout, with an epoch that is open, and the submitter's."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    ours, theirs = tmp_path / "ours", tmp_path / "theirs"
+    (ours / "leaderboard").mkdir(parents=True)
+    git(ours, "init")
+    monkeypatch.chdir(ours)
+    assert main(["epoch", "open", "e", "--suite", "smoke"]) == 0
+    git(ours, "add", "-A")
+    git(ours, "commit", "-m", "open")
+    git(tmp_path, "clone", str(ours), str(theirs))
+    return ours, theirs
+
+
+def test_the_secret_is_outside_and_for_one_person(sides: tuple[Path, Path], tmp_path: Path) -> None:
+    kept = tmp_path / "config" / "paramid" / "epochs" / "e.secret"
+    assert kept.stat().st_mode & 0o777 == 0o600
+    assert kept.read_bytes().hex() not in git(sides[0], "show", "HEAD")
+    assert Secret.given(kept).fingerprint == epochs.existing("e", FILE.parent).commitment
+
+
+def test_both_sides_of_an_epoch(
+    sides: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ours, theirs = sides
+    monkeypatch.chdir(theirs)
+    assert main(["submit", "spm", "--epoch", "e", "--out", "spm.zip"]) == 0
+    monkeypatch.chdir(ours)
+    assert main(["verify", str(theirs / "spm.zip"), *RUN]) == 0
+    said = capsys.readouterr()
+    assert "1 of 1 cells to run, 1 at once: at most 0:00:30" in said.err
+    assert "1 records of epoch e" in said.out
+    assert main(["verify", str(theirs / "spm.zip"), *RUN]) == 1
+    assert "spm is in epoch e already: every method once" in capsys.readouterr().err
+    assert main(["audit", "--records", ".", "--share", "1"]) == 0
+    assert "its teacher was drawn from a secret that is not shown here" in capsys.readouterr().out
+    assert main(["epoch", "close", "e"]) == 0
+    git(ours, "add", "-A")
+    git(ours, "commit", "-m", "close")
+    assert main(["verify", str(theirs / "spm.zip"), "--epoch", "e"]) == 1
+    assert "epoch e was closed on" in capsys.readouterr().err
+    git(theirs, "pull")
+    monkeypatch.chdir(theirs)
+    assert main(["audit", "--records", ".", "--share", "1"]) == 0
+    assert "1 verified, 0 disputed, 0 left open, of 1; 0 problems" in capsys.readouterr().out
+    for change, words in CHEATS.items():
+        git(theirs, "reset", "--hard")
+        change(theirs)
+        assert main(["audit", "--records", ".", "--share", "1"]) == 1
+        assert words in capsys.readouterr().out
+
+
+def republished(folder: Path, seed: int | None = None, **told: object) -> None:
+    """The maintainers' file anew, with something that they chose."""
+    (file,) = (folder / RECORDS).iterdir()
+    found = read(file)
+    records = [replace(r, **({} if seed is None else {"seed": seed}), **told) for r in found.records.values()]
+    digests = of_records(map(lines.fingerprint, records))
+    (entry,) = found.entries
+    entry = replace(entry, records=digests, secret=str(records[0].secret))
+    file.write_text(line("entry", entry) + "".join(line("record", r) for r in records))
+
+
+def another_secret(folder: Path) -> None:
+    """The epoch's file, as if it had been opened with another secret."""
+    told = json.loads((folder / FILE).read_text())
+    other = Secret(b"x" * 32)
+    (folder / FILE).write_text(json.dumps({**told, "commitment": other.fingerprint, "secret": other.value.hex()}))
+
+
+CHEATS: dict[Callable[[Path], None], str] = {
+    lambda folder: republished(folder, seed=7): "seed 7, is no cell of suite smoke",
+    lambda folder: republished(folder, secret="1" * 64): "were not drawn from the epoch's secret",
+    another_secret: "and was '",
+}
+
+
+def test_a_maintainer_who_changes_the_secret_is_caught(
+    sides: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    ours, theirs = sides
+    monkeypatch.chdir(theirs)
+    assert main(["submit", "spm", "--epoch", "e", "--out", "spm.zip"]) == 0
+    monkeypatch.chdir(ours)
+    other = tmp_path / "other"
+    other.write_bytes(b"y" * 32)
+    for words in (["epoch", "close", "e", "--secret", str(other)], ["verify", "../theirs/spm.zip", *RUN]):
+        assert main([*words, *(["--secret", str(other)] if words[0] == "verify" else [])]) in (1, 2)
+        assert "the secret that epoch e was opened with" in capsys.readouterr().err
+    FILE.write_text(
+        FILE.read_text().replace(epochs.existing("e", FILE.parent).commitment, Secret(b"y" * 32).fingerprint)
+    )
+    git(ours, "commit", "-am", "nobody will see")
+    assert main(["verify", "../theirs/spm.zip", *RUN, "--secret", str(other)]) == 1
+    assert "when it was first committed" in capsys.readouterr().err
+    (ours / ".git").rename(tmp_path / "gone")  # without a history the bundle knows
+    assert main(["verify", "../theirs/spm.zip", *RUN, "--secret", str(other)]) == 1
+    assert "to another secret of that name" in capsys.readouterr().err
+
+
+METHOD = """
+from dataclasses import dataclass
+from typing import ClassVar
+from paramid import Access, GiveUp
+@dataclass(frozen=True)
+class Mine:
+    version: ClassVar[int] = 1
+    access: ClassVar = frozenset({Access.QUERIES})
+    def declines(self, spec): return None
+    def identify(self, oracle, run):
+        raise GiveUp("nothing")
+        yield
+METHODS = {"mine": Mine}
+"""
+
+
+def test_a_submitter_who_changes_the_source_is_caught(sides: tuple[Path, Path]) -> None:
+    ours, theirs = sides
+    (theirs / "mine.py").write_text(METHOD)
+
+    def paramid(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+        told = [sys.executable, "-m", "paramid", *words, "--plugin", str(theirs / "mine.py")]
+        return subprocess.run(told, cwd=folder, capture_output=True, text=True, timeout=120, env=dict(os.environ))
+
+    assert paramid(theirs, "submit", "mine", "--epoch", "e", "--out", "mine.zip").returncode == 0
+    (theirs / "mine.py").write_text(METHOD.replace('"nothing"', '"nothing at all"'))
+    done = paramid(ours, "verify", str(theirs / "mine.zip"), *RUN)
+    assert done.returncode == 1
+    assert "mine: the code here is not the code that made its records" in done.stderr
+    assert not RECORDS.exists()
+
+
+def test_teachers_depend_on_secret_epoch_and_frozen_source() -> None:
+    secrets = {
+        replace(EPOCH, name=name).drawn(value, frozen).value
+        for name in "ab" for value in (b"1" * 32, b"2" * 32) for frozen in ("x", "y")
+    }  # fmt: skip
+    assert len(secrets) == 8
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"secret": "ab"}, "closed by showing its secret"),
+        ({"closed": "2026-11-21", "secret": "ab" * 32}, "not the one whose hash it was opened with"),
+        ({"commitment": "x"}, "commitment is 'x'"),
+        ({"version": "1"}, "version is '1'"),
+        ({"more": 1}, "a field of the epoch is 'more'"),
+    ],
+)
+def test_an_epochs_file_is_believed_in_nothing(change: dict[str, object], words: str) -> None:
+    told = {name: getattr(EPOCH, name) for name in epochs.FIELDS}
+    assert epochs.parse(json.dumps(told)) == EPOCH
+    with pytest.raises(Untrusted, match=words):
+        epochs.parse(json.dumps({**told, **change}))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["epoch", "open"], "a name such as 2026-12 was wanted"),
+        (["epoch", "open", "e"], "epoch e is in leaderboard/epochs already"),
+        (["epoch", "open", "../x"], "letters, digits, dots and dashes"),
+        (["epoch", "open", "f", "--suite", "none"], "one that everybody has was wanted"),
+        (["epoch", "open", "f", "--secret", "inside"], "the secret would be in the repository"),
+        (["epoch", "close", "f"], "no epoch f in leaderboard/epochs: there are e"),
+        (["verify", "x.zip", "--to", "y"], "--epoch NAME was wanted"),
+        (["submit", "--epoch", "e", "--out", "b.zip"], "a METHOD or --suite NAME was wanted"),
+    ],
+)
+def test_what_cannot_be_meant_is_one_line(
+    words: list[str], told: str, sides: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert told in capsys.readouterr().err
+
+
+def test_a_suite_for_some_methods_has_their_cells_alone() -> None:
+    whole = suites.suite("standard")
+    some = whole.of(["spm", "sgd:lr=0.1"])
+    assert {c.method for c in some.cells()} == {"spm", "sgd:lr=0.1"}
+    assert {c.task for c in some.cells() if c.method == "sgd:lr=0.1"} == {c.task for c in whole.cells()}
+    own = {(c.task, c.seed, c.time_limit) for c in whole.cells() if c.method == "spm"}
+    assert {(c.task, c.seed, c.time_limit) for c in some.cells() if c.method == "spm"} == own
+    assert {c.seed for c in whole.of(["spm"], 5).cells()} == set(range(5))
+
+
+def test_a_cell_that_is_missing_is_named() -> None:
+    entry = lines.Entry(epoch="e", commitment="", suite="smoke", version=2, methods={"spm": {}}, frozen="",
+                        secret="1" * 64, count=0, records="", machine="", made="")  # fmt: skip
+    epoch = replace(EPOCH, version=suites.suite("smoke").version)
+    assert "has no record of spm" in submissions.misfits(epoch, entry, [])[0]
