@@ -302,6 +302,8 @@ def test_every_example_in_the_help_is_accepted(command: str, capsys: pytest.Capt
 @pytest.mark.slow
 def test_every_example_in_the_help_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    assert main(["epoch", "open", "2026-12", "--suite", "smoke", "--epochs", "leaderboard/epochs"]) == 0
     begin = "compare --methods spm spectral-norm --tasks shallow:D=20,m=8 shallow:D=20,m=12"
     assert main(begin.split()) == 0
     key = next((tmp_path / "paramid-store" / "cells").iterdir()).stem
@@ -322,6 +324,8 @@ def test_every_example_in_the_help_runs(tmp_path: Path, monkeypatch: pytest.Monk
         "board",
         "submit",
         "verify",
+        "audit",
+        "epoch",
         "check",
     ]
     for command in ordered:

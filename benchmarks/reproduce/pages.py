@@ -51,7 +51,7 @@ def write(page: Page, made: Mapping[str, Records], folder: Path) -> Iterator[Pat
     """Write the page and its figures into `folder`; their paths."""
     for suite, records in made.items():
         for number, draw in enumerate(page.sections[suite].figures.values(), 1):
-            (folder / page.name).mkdir(exist_ok=True)
+            (folder / page.name).mkdir(parents=True, exist_ok=True)
             if drawn := figure(draw, records):
                 path = folder / page.name / f"{suite}-{number}.svg"
                 path.write_text(drawn, encoding="utf-8")

@@ -42,6 +42,8 @@ def act(options: argparse.Namespace) -> int:
     if not (methods := list(dict.fromkeys([*options.methods, *map(str, of_suite)]))):
         raise UsageError("no method: a METHOD or --suite NAME was wanted")
     epoch = epochs.existing(options.epoch, where(options)) if options.epoch else None
+    if epoch and epoch.closed:
+        raise UsageError(f"epoch {epoch.name} was closed on {epoch.closed[:10]}; one that is open was wanted")
     frozen = [registry.described("methods", m).canonical for m in methods] if epoch else []
     kept = _records(options, methods, needed=epoch is None)
     facts = {k: v for k, v in provenance.collect(1, 1).items() if k != "started"}
