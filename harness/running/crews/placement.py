@@ -93,7 +93,12 @@ class Placement:
         """A cell is over, or is to be placed again."""
         if (worker := self.workers.get(address)) is not None:
             worker.cells.pop(key, None)
-            if worker.kept_for == key:
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Keep no worker for a cell that is over or went elsewhere."""
+        for worker in self.workers.values():
+            if worker.kept_for and worker.kept_for not in worker.cells and worker.kept_for not in self.waiting:
                 worker.kept_for = ""
 
     def gone(self, address: str, *, died: bool) -> list[tuple[str, str]]:
@@ -111,6 +116,7 @@ class Placement:
             if why := self.refused(cell):
                 del self.waiting[key]
                 over.append((key, why))
+        self._let_go()
         return over
 
 
