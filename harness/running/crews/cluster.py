@@ -10,8 +10,6 @@ All that happens reaches the caller's thread through one queue; what runs in the
 from __future__ import annotations
 
 import asyncio
-import json
-import logging
 import pickle
 import queue
 import time
@@ -24,26 +22,23 @@ from itertools import count
 from pathlib import Path
 from typing import Self
 
+from distributed import Future, KilledWorker
+from distributed.scheduler import NoValidWorkerError
+
 from paramid.records.record import Outcome
 from paramid.running.cell import Cell
 from paramid.running.crews import orders
+from paramid.running.crews.connection import PATIENCE, SEALED, connected
 from paramid.running.crews.crew import CrewError, Ended, drained
 from paramid.running.crews.placement import Placement, Worker
 from paramid.words.naming import UsageError
 from paramid.words.secrets import Secret
 from paramid.words.status import Status
 
-try:
-    from distributed import Client, Future, KilledWorker, LocalCluster
-    from distributed.scheduler import NoValidWorkerError
-except ImportError as error:
-    raise UsageError("--cluster needs Dask: pip install 'paramid[cluster]'") from error
-
-PATIENCE = 30.0  # seconds for a scheduler to answer, at first and when the connection is lost
 ANSWER = 10.0  # seconds for the workers that are there at first to introduce themselves
 REACH = 3.0  # seconds to reach a worker directly
 LOOK = 1.0  # seconds from one look at the workers to the next
-LOCAL = "local"
+CLOSING = ("closing", "closed", "failed")  # what a worker never comes back from, however long it takes
 CANCELLED = (CancelledError, asyncio.CancelledError)  # here, or by a connection that was lost
 KILLED = (KilledWorker, NoValidWorkerError)
 
@@ -60,13 +55,14 @@ call.__module__ = "__main__"  # by which it is sent by value
 
 @dataclass(frozen=True)
 class Survey:
-    """The workers that there are, with their slots, and those of them that take tasks."""
+    """The workers that there are, with their slots; those of them that take tasks; and who has died since the last."""
 
     slots: Mapping[str, int]
-    taking: frozenset[str]
+    taking: frozenset[str] = frozenset()
+    died: frozenset[str] = frozenset()
 
 
-NOBODY = Survey({}, frozenset())  # before the first look
+NOBODY = Survey({})  # before the first look
 
 
 @dataclass(frozen=True)
@@ -77,18 +73,6 @@ class Task:
     future: Future[object]
     key: str = ""
     cell: Cell | None = None
-
-
-def read_address(file: str) -> str:
-    """The address in the file that a scheduler writes once it is there."""
-    until = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return str(json.loads(Path(file).read_text())["address"])
-        except (OSError, ValueError):  # not written yet, or half
-            if time.monotonic() > until:
-                raise
-            time.sleep(LOOK / 10)
 
 
 class Cluster:
@@ -108,51 +92,30 @@ class Cluster:
         self._where, self._threads, self._facts, self._say, self._secret = where, threads, facts, say, secret
         self._hidden = tuple(map(str, (*hidden, *([secret.file] if secret and secret.file else []))))
         self._stack = ExitStack()
-        self._client = self._connected(workers)
-        if secret is not None and not self._client.scheduler.address.startswith("tls://"):
-            self._stack.close()
-            raise UsageError(f"teachers drawn from a secret are sent over TLS alone; {where} is no tls:// address")
+        self._client = self._stack.enter_context(connected(where, workers=workers, sealed=secret is not None))
         self._news: queue.SimpleQueue[tuple[str, object]] = queue.SimpleQueue()  # names of tasks and what came of them
         self._placement = Placement()
         self._tasks: dict[str, Task] = {}
         self._given_up: list[Ended] = []
         self._left_out: set[str] = set()
-        self._seen = NOBODY
+        self._seen, self._seen_at = NOBODY, time.monotonic()
         self._reached = True  # every worker that was met, directly
         self._names = count()
         self._mark = uuid.uuid4().hex[:8]
-        self._waits = False  # whether that was said
+        self._device = "cpu"  # of the cell that was offered last
+        self._awaited = ""  # what was said to be waited for
         self._closing = False
 
-    # -- the connection
-
-    def _connected(self, workers: int) -> Client:
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what matters is said here, in a line
-        try:
-            if self._where == LOCAL:
-                made = LocalCluster(
-                    n_workers=workers, threads_per_worker=1, dashboard_address=None, silence_logs=logging.CRITICAL
-                )
-                return self._client_of(self._stack.enter_context(made))
-            return self._client_of(read_address(self._where) if self._where.endswith(".json") else self._where)
-        except (OSError, ValueError, TypeError, KeyError) as error:
-            self._stack.close()
-            raise UsageError(f"no Dask scheduler at {self._where}: {error or type(error).__name__}") from error
-
-    def _client_of(self, place: object) -> Client:
-        return self._stack.enter_context(Client(place, timeout=PATIENCE, set_as_default=False))
-
     def __enter__(self) -> Self:
-        """Meet the workers. One of those that are there at first with other source ends the command."""
+        """Meet the workers. One of those that are there at first and cannot take part ends the command."""
         self._client.loop.add_callback(self._survey)
         until = time.monotonic() + ANSWER
         try:
             while time.monotonic() < until and (self._seen is NOBODY or self._tasks):
                 for name, told in drained(self._news, 0.1):
-                    for _, why in self._take(name, told):
-                        raise UsageError(why)
+                    list(self._take(name, told))
                 if self._left_out:
-                    raise UsageError("one source everywhere was wanted: restart workers after an update")
+                    raise UsageError("all workers that are there at first were wanted, with the source of the caller")
         except BaseException:
             self.__exit__()
             raise
@@ -166,19 +129,51 @@ class Cluster:
         with suppress(OSError):  # a timeout is one: nothing of it is ours any more
             self._stack.close()
 
+    # -- in the client's loop
+
     async def _survey(self) -> None:
         """Look at the workers again and again."""
+        before: set[str] = set()
         while not self._closing:
             with suppress(Exception):  # the connection, of which the client's status says the rest
-                slots = await self._client.scheduler.ncores()
-                taking = await self._client.scheduler.ncores_running()
-                self._news.put(("", Survey(slots, frozenset(taking))))
+                known = (await self._client.scheduler.identity(n_workers=-1))["workers"]
+                died = {address for address in before - known.keys() if not await self._left(address)}
+                there = {address: worker for address, worker in known.items() if worker["status"] not in CLOSING}
+                taking = {address for address, worker in there.items() if worker["status"] == "running"}
+                slots = {address: worker["nthreads"] for address, worker in there.items()}
+                self._news.put(("", Survey(slots, frozenset(taking), frozenset(died))))
+                before = set(there)
             await asyncio.sleep(LOOK)
+
+    async def _left(self, address: str) -> bool:
+        """Whether a worker that is gone had been told to go, or said so itself."""
+        for _, event in reversed(await self._client.scheduler.events(topic=address)):
+            if isinstance(event, Mapping) and event.get("action") == "worker-status-change":
+                return str(event["status"]).startswith("closing")
+        return False
+
+    async def _follow(self, name: str, future: Future[object]) -> None:
+        try:
+            made: object = await future
+            if isinstance(made, Mapping):
+                self._reached = self._reached and await self._reaches(made["address"])
+                self._client.direct_to_workers = self._reached
+        except (Exception, *CANCELLED) as error:
+            made = error
+        self._news.put((name, made))
+
+    async def _reaches(self, address: str) -> bool:
+        """Whether results can come from that worker without passing through the scheduler."""
+        with suppress(Exception):
+            await asyncio.wait_for(self._client.rpc(address).identity(), REACH)
+            return True
+        return False
 
     # -- what is given
 
     def takes(self, cell: Cell) -> bool:
         """Whether a worker has a free slot for it."""
+        self._device = cell.device
         return self._client.status == "running" and self._placement.room(cell.device) > 0
 
     def start(self, key: str, cell: Cell) -> None:
@@ -217,24 +212,6 @@ class Cluster:
         self._tasks[name] = Task(address, future, key, cell)
         self._client.loop.add_callback(self._follow, name, future)
 
-    async def _follow(self, name: str, future: Future[object]) -> None:
-        try:
-            made: object = await future
-            if isinstance(made, Mapping):
-                self._reached = self._reached and await self._reaches(made["address"])
-                self._client.direct_to_workers = self._reached
-        except (Exception, *CANCELLED) as error:
-            made = error
-        self._news.put((name, made))
-
-    async def _reaches(self, address: str) -> bool:
-        """Whether results can come from that worker without passing through the scheduler."""
-        try:
-            await asyncio.wait_for(self._client.rpc(address).identity(), REACH)
-        except (OSError, TimeoutError):
-            return False
-        return True
-
     # -- what comes back
 
     def ended(self, patience: float) -> Iterator[Ended]:
@@ -247,7 +224,7 @@ class Cluster:
             left = f"{self._placement.under_way()} cells were under way; the same command goes on from there"
             raise CrewError(f"the scheduler at {self._where} is gone; {left}")
         self._place()
-        self._say_whether_it_waits()
+        self._say_what_is_awaited()
 
     def _take(self, name: str, told: object) -> Iterator[Ended]:
         if isinstance(told, Survey):
@@ -260,12 +237,12 @@ class Cluster:
 
     def _look(self, survey: Survey) -> Iterator[Ended]:
         """Greet who is new, and take away who is gone with what ran there."""
-        self._seen = survey
+        self._seen, self._seen_at = survey, time.monotonic()
         asked = {task.address for task in self._tasks.values()}
         for address in survey.taking - self._placement.workers.keys() - self._left_out - asked:
             self._ask(address, "introduce")
-        for address in [a for a in self._placement.workers if a not in survey.slots]:
-            yield from self._lose(address, died=self._placement.workers[address].accepts)
+        for address in self._placement.workers.keys() - survey.slots.keys():
+            yield from self._lose(address, died=address in survey.died)
         for address, worker in self._placement.workers.items():
             worker.accepts, worker.slots = address in survey.taking, survey.slots[address]
         for name in [n for n, task in self._tasks.items() if task.address not in survey.slots]:
@@ -274,7 +251,9 @@ class Cluster:
     def _meet(self, task: Task, told: object) -> None:
         """A worker has introduced itself, or cannot."""
         if isinstance(told, Mapping):
-            if slots := self._seen.slots.get(task.address):
+            if self._secret is not None and not all(link.startswith(SEALED) for link in told["links"]):
+                self._leave_out(task.address, f"teachers drawn from a secret are sent over {SEALED} alone")
+            elif slots := self._seen.slots.get(task.address):
                 self._placement.workers[task.address] = Worker(told["name"], slots, told["gpus"])
         elif not isinstance(told, (*CANCELLED, *KILLED)):
             self._leave_out(task.address, told)
@@ -282,19 +261,17 @@ class Cluster:
     def _hear(self, task: Task, cell: Cell, told: object) -> Iterator[Ended]:
         """What became of a cell. It is placed again where its worker died, could not, or was told to leave."""
         if isinstance(told, KILLED):  # before the next look, as the scheduler is set up
-            if task.address in self._placement.workers:
-                yield from self._lose(task.address, died=True)
-            return
-        self._placement.ended(task.key, task.address)
-        if isinstance(told, Outcome) and told.record.status is not Status.INTERRUPTED:
-            record = replace(told.record, provenance={**self._facts, **told.record.provenance})
-            yield task.key, replace(told, record=record)
-            return
-        self._placement.waiting[task.key] = cell
-        if not isinstance(told, (Outcome, *CANCELLED)):
+            yield from self._lose(task.address, died=True)
+        elif not isinstance(told, (Outcome, *CANCELLED)):
             self._leave_out(task.address, told)
-            if task.address in self._placement.workers:
-                yield from self._lose(task.address, died=False)
+            yield from self._lose(task.address, died=False)
+        else:
+            self._placement.ended(task.key, task.address)
+            if isinstance(told, Outcome) and told.record.status is not Status.INTERRUPTED:
+                record = replace(told.record, provenance={**self._facts, **told.record.provenance})
+                yield task.key, replace(told, record=record)
+            else:
+                self._placement.waiting[task.key] = cell
 
     def _lose(self, address: str, *, died: bool) -> Iterator[Ended]:
         """A worker has nothing more for us: what ran there is placed again, or has no record."""
@@ -313,12 +290,15 @@ class Cluster:
             why = f"{type(told).__name__}: {told}" if isinstance(told, BaseException) else told
             self._say(f"worker {name} is left out: {why}")
 
-    def _say_whether_it_waits(self) -> None:
-        """Nobody there, or nobody who may: the first is waited for, the second ends the command."""
-        if any(worker.accepts for worker in self._placement.workers.values()):
-            self._waits = False
-        elif self._seen.slots and self._seen.slots.keys() <= self._left_out:
-            raise CrewError(f"every worker of {self._where} was left out")
-        elif not self._waits:
-            self._waits = True
-            self._say("waiting for workers")
+    def _say_what_is_awaited(self) -> None:
+        """Whoever is missing is waited for; where all who are there were left out, the command ends."""
+        awaited = ""
+        if time.monotonic() > self._seen_at + PATIENCE:
+            awaited = f"the scheduler at {self._where}, which does not answer"
+        elif not any(worker.able(self._device) for worker in self._placement.workers.values()):
+            if self._seen.slots and self._seen.slots.keys() <= self._left_out:
+                raise CrewError(f"every worker of {self._where} was left out")
+            awaited = "workers" + (" with --resources gpu=1" if self._device == "cuda" else "")
+        if awaited not in ("", self._awaited):
+            self._say(f"waiting for {awaited}")
+        self._awaited = awaited
