@@ -61,10 +61,13 @@ class Here:
 
     def __init__(self, made: Any) -> None:
         self._made, self.address, self.workers = made, made.scheduler_address, dict[str, Any]()
+        self.addresses = [listener.contact_address for listener in made.scheduler.listeners]
 
-    def join(self, *names: str, slots: int = 2, **options: Any) -> None:
+    def join(self, *names: str, slots: int = 2, at: str = "", **options: Any) -> None:
         async def begin() -> Any:
-            return [await Worker(self.address, name=name, nthreads=slots, memory_limit=0, **options) for name in names]
+            return [
+                await Worker(at or self.address, name=name, nthreads=slots, memory_limit=0, **options) for name in names
+            ]
 
         self.workers |= dict(zip(names, self._made.sync(begin), strict=True))
 
@@ -97,9 +100,9 @@ class Here:
 
 
 @contextmanager
-def cluster(*names: str) -> Iterator[Here]:
+def cluster(*names: str, **given: Any) -> Iterator[Here]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    options = {"protocol": "tcp://", "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options = {"protocol": "tcp://", "dashboard_address": None, "silence_logs": logging.CRITICAL, **given}
     with LocalCluster(n_workers=0, processes=False, **options) as made:
         here = Here(made)
         here.join(*names)
@@ -253,13 +256,6 @@ def test_a_workers_own_trouble_is_no_ending_of_a_cell(tmp_path: Path, monkeypatc
     assert [line for line in said.lines if "left out" in line] == [
         line for line in said.lines if "worker one at" in line and "No space left on device" in line
     ]
-
-
-def test_teachers_of_a_secret_do_not_cross_a_plain_connection(tmp_path: Path) -> None:
-    with cluster("one") as here:
-        there = Comparison.planned(["truth"], [TASK], range(1), store=tmp_path, cluster=here.address, secret=b"x" * 32)
-        with pytest.raises(UsageError, match="over TLS alone"):
-            there.run_missing(Progress())
 
 
 def test_nobody_there_and_no_dask_are_said_in_one_line(
