@@ -18,6 +18,7 @@ import pytest
 
 pytest.importorskip("distributed")
 from distributed import LocalCluster, Worker, get_worker
+from distributed import Status as State
 
 from paramid.cli import main
 from paramid.contracts import plugins
@@ -81,6 +82,14 @@ class Here:
             worker.closing = asyncio.create_task(worker.close(timeout=0, executor_wait=False))
 
         self._made.sync(close)
+
+    def pause(self, name: str) -> None:
+        """Have a worker begin nothing more, as when it has no memory to spare."""
+
+        async def pause() -> None:
+            self.workers[name].status = State.paused
+
+        self._made.sync(pause)
 
     def retire(self, name: str) -> None:
         """Have a worker go as at the end of its lifetime."""
@@ -180,6 +189,19 @@ def test_what_ran_on_a_worker_that_goes_runs_elsewhere_and_only_deaths_blame_it(
     assert {record.provenance["worker"] for record in there.results()} == {"two"}
     assert len(said.ends) == 4
     assert sorted((+made[0].deaths).values()) == ([1, 1] if how == "leave" else [])
+
+
+def test_what_a_paused_worker_has_not_begun_runs_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paramid.running.crews.cluster.LOOK", 3.0)  # cells are given before anybody sees it
+    with cluster("one", "two") as here:
+
+        class Pausing(Said):
+            def started(self, cell: object) -> None:
+                here.pause("one")
+
+        there = Comparison.planned(["truth"], [TASK], range(4), cluster=here.address, store=tmp_path)
+        there.run_missing(Pausing())
+    assert [record.provenance["worker"] for record in there.results()] == ["two"] * 4
 
 
 def other_source(monkeypatch: pytest.MonkeyPatch) -> None:

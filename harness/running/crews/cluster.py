@@ -20,7 +20,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from distributed import Future, KilledWorker
 from distributed.scheduler import NoValidWorkerError
@@ -73,6 +73,13 @@ class Task:
     future: Future[object]
     key: str = ""
     cell: Cell | None = None
+
+
+def _works(worker: Mapping[str, Any]) -> bool:
+    """Whether what a worker was given comes to an end: not where it closes, nor where a pause came before it began."""
+    if worker["status"] == "paused":
+        return bool(worker["metrics"]["task_counts"].get("executing"))
+    return worker["status"] not in CLOSING
 
 
 class Cluster:
@@ -138,7 +145,7 @@ class Cluster:
             with suppress(Exception):  # the connection, of which the client's status says the rest
                 known = (await self._client.scheduler.identity(n_workers=-1))["workers"]
                 died = {address for address in before - known.keys() if not await self._left(address)}
-                there = {address: worker for address, worker in known.items() if worker["status"] not in CLOSING}
+                there = {address: worker for address, worker in known.items() if _works(worker)}
                 taking = {address for address, worker in there.items() if worker["status"] == "running"}
                 slots = {address: worker["nthreads"] for address, worker in there.items()}
                 self._news.put(("", Survey(slots, frozenset(taking), frozenset(died))))
