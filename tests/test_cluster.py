@@ -192,7 +192,7 @@ def test_what_ran_on_a_worker_that_goes_runs_elsewhere_and_only_deaths_blame_it(
 
 
 def test_what_a_paused_worker_has_not_begun_runs_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("paramid.running.crews.cluster.LOOK", 3.0)  # cells are given before anybody sees it
+    monkeypatch.setattr("paramid.running.crews.dispatch.LOOK", 3.0)  # cells are given before anybody sees it
     with cluster("one", "two") as here:
 
         class Pausing(Said):
@@ -288,7 +288,8 @@ def test_nobody_there_and_no_dask_are_said_in_one_line(
     assert main([*words, "tcp://127.0.0.1:1"]) == 2
     assert main([*words, str(tmp_path / "none.json")]) == 2
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "paramid.running.crews.cluster")
+    for name in ("cluster", "connection", "dispatch"):
+        monkeypatch.delitem(sys.modules, f"paramid.running.crews.{name}")
     assert main([*words, "local"]) == 2
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("paramid:")]
     assert [line.startswith("paramid: no Dask scheduler at ") for line in told[:2]] == [True, True]

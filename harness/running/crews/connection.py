@@ -38,13 +38,21 @@ def connected(where: str, *, workers: int, sealed: bool) -> Iterator[Client]:
         other = "; without --cluster the same cells run here" if where == LOCAL else ""
         raise UsageError(f"teachers drawn from a secret are sent over TLS alone; {where} is no {SEALED} address{other}")
     if where == LOCAL:
-        quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
-        with LocalCluster(n_workers=workers, threads_per_worker=1, **quiet) as made, _client(made) as client:
+        with local(workers) as made, _client(made) as client:
             yield client
     else:
         try_to_reach(address)
         with _client(address) as client:
             yield client
+
+
+def local(workers: int) -> LocalCluster:
+    """Workers on this machine, with a scheduler of theirs."""
+    quiet = {"dashboard_address": None, "silence_logs": logging.CRITICAL}
+    try:
+        return LocalCluster(n_workers=workers, threads_per_worker=1, **quiet)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UsageError(f"no Dask workers on this machine: {error}") from error
 
 
 def _client(place: object) -> Client:

@@ -107,7 +107,8 @@ class Placement:
 
     def gone(self, address: str, *, died: bool) -> list[tuple[str, str]]:
         """Take a worker away. Its cells wait again, but for those that are not run any more: these, and why."""
-        over, lost = [], self.workers.pop(address).cells
+        over: list[tuple[str, str]] = []
+        lost = self.workers.pop(address).cells if address in self.workers else {}
         for key, cell in lost.items():
             self.deaths[key] += died
             if self.deaths[key] >= MOST:
