@@ -29,6 +29,7 @@ from paramid.running.crews import orders, workshop
 from paramid.running.crews.cluster import Cluster
 from paramid.running.crews.connection import try_to_reach
 from paramid.running.crews.crew import CrewError
+from paramid.running.crews.dispatch import left
 from paramid.running.crews.placement import Placement
 from paramid.running.progress import Progress
 from paramid.words.naming import UsageError
@@ -202,6 +203,18 @@ def test_what_a_paused_worker_has_not_begun_runs_elsewhere(tmp_path: Path, monke
         there = Comparison.planned(["truth"], [TASK], range(4), cluster=here.address, store=tmp_path)
         there.run_missing(Pausing())
     assert [record.provenance["worker"] for record in there.results()] == ["two"] * 4
+
+
+@pytest.mark.parametrize(
+    ("noted", "gone_in_order"),
+    [("add", False), ("add running", False), ("add closing_gracefully", True), ("add running closing", True),
+     ("add closing_gracefully running", False), ("add closing remove add", False), ("", False)],
+)  # fmt: skip
+def test_who_left_is_told_from_who_died(noted: str, gone_in_order: bool) -> None:
+    events = {name: {"action": f"{name}-worker"} for name in ("add", "remove")}
+    other = [{"action": "missing-data"}, "what somebody else noted"]
+    change = {"action": "worker-status-change", "prev-status": "?"}
+    assert left([*(events.get(w, {**change, "status": w}) for w in noted.split()), *other]) is gone_in_order
 
 
 def other_source(monkeypatch: pytest.MonkeyPatch) -> None:

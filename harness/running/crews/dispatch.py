@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import queue
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from contextlib import suppress
 from dataclasses import dataclass
@@ -125,11 +125,18 @@ class Dispatch:
             await asyncio.sleep(LOOK)
 
     async def _left(self, address: str) -> bool:
-        """Whether a worker that is gone had been told to go, or said so itself."""
-        for _, event in reversed(await self._client.scheduler.events(topic=address)):
-            if isinstance(event, Mapping) and event.get("action") == "worker-status-change":
-                return str(event["status"]).startswith("closing")
-        return False
+        return left([event for _, event in await self._client.scheduler.events(topic=address)])
+
+
+def left(events: Sequence[object]) -> bool:
+    """Whether a worker that is gone had been told to go, or said so itself, by what its scheduler noted of it."""
+    for event in reversed(events):
+        match event:
+            case {"action": "worker-status-change", "status": str(status)}:
+                return status.startswith("closing")
+            case {"action": "add-worker"}:  # what was before is of another at its address
+                return False
+    return False
 
 
 def _works(worker: Mapping[str, Any]) -> bool:
