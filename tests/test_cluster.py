@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import socket
 import sys
+import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +18,7 @@ import pytest
 
 pytest.importorskip("distributed")
 from distributed import LocalCluster, Worker, get_worker
+from distributed import Status as State
 
 from paramid.cli import main
 from paramid.contracts import plugins
@@ -22,9 +26,14 @@ from paramid.records.record import Record
 from paramid.running.cell import plan_cell
 from paramid.running.compare import Comparison
 from paramid.running.crews import orders, workshop
+from paramid.running.crews.cluster import Cluster
+from paramid.running.crews.connection import try_to_reach
 from paramid.running.crews.crew import CrewError
+from paramid.running.crews.dispatch import left
+from paramid.running.crews.placement import Placement
 from paramid.running.progress import Progress
 from paramid.words.naming import UsageError
+from paramid.words.status import Status
 
 pytestmark = pytest.mark.filterwarnings("ignore:::distributed", "ignore:::tornado", "ignore::ResourceWarning")
 
@@ -54,12 +63,38 @@ class Here:
 
     def __init__(self, made: Any) -> None:
         self._made, self.address, self.workers = made, made.scheduler_address, dict[str, Any]()
+        self.addresses = [listener.contact_address for listener in made.scheduler.listeners]
 
-    def join(self, *names: str, slots: int = 2, **options: Any) -> None:
+    def join(self, *names: str, slots: int = 2, at: str = "", **options: Any) -> None:
         async def begin() -> Any:
-            return [await Worker(self.address, name=name, nthreads=slots, memory_limit=0, **options) for name in names]
+            return [
+                await Worker(at or self.address, name=name, nthreads=slots, memory_limit=0, **options) for name in names
+            ]
 
         self.workers |= dict(zip(names, self._made.sync(begin), strict=True))
+
+    def stick(self, name: str) -> None:
+        """Have a worker begin to close and never end, as beside a nanny that stands still; it says that it lives."""
+        worker = self.workers[name]
+
+        async def close() -> None:
+            worker.stuck = asyncio.Event()
+            worker.preloads.teardown = worker.stuck.wait
+            worker.closing = asyncio.create_task(worker.close(timeout=0, executor_wait=False))
+
+        self._made.sync(close)
+
+    def pause(self, name: str) -> None:
+        """Have a worker begin nothing more, as when it has no memory to spare."""
+
+        async def pause() -> None:
+            self.workers[name].status = State.paused
+
+        self._made.sync(pause)
+
+    def retire(self, name: str) -> None:
+        """Have a worker go as at the end of its lifetime."""
+        self._made.sync(self.workers.pop(name).close_gracefully)
 
     def leave(self, name: str) -> None:
         """Nothing is waited for and nobody is told why, as when it is killed."""
@@ -67,15 +102,17 @@ class Here:
 
         async def die() -> None:
             worker.batched_stream.abort()
+            if hasattr(worker, "stuck"):
+                worker.stuck.set()
             await worker.close(timeout=0, executor_wait=False, nanny=False, reason="killed")
 
         self._made.sync(die)
 
 
 @contextmanager
-def cluster(*names: str) -> Iterator[Here]:
+def cluster(*names: str, **given: Any) -> Iterator[Here]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    options = {"protocol": "tcp://", "dashboard_address": None, "silence_logs": logging.CRITICAL}
+    options = {"protocol": "tcp://", "dashboard_address": None, "silence_logs": logging.CRITICAL, **given}
     with LocalCluster(n_workers=0, processes=False, **options) as made:
         here = Here(made)
         here.join(*names)
@@ -119,6 +156,67 @@ def test_a_cluster_gives_the_records_of_this_machine_though_a_worker_dies(tmp_pa
     assert claims[0]
 
 
+class Doing(Said):
+    """Does something once so many cells have started."""
+
+    def __init__(self, count: int, what: Callable[[], object]) -> None:
+        super().__init__()
+        self._left, self._what = count, what
+
+    def started(self, cell: object) -> None:
+        self._left -= 1
+        if self._left == 0:
+            threading.Timer(1.0, self._what).start()
+
+
+@pytest.mark.parametrize("how", ["stick", "retire", "leave"])
+def test_what_ran_on_a_worker_that_goes_runs_elsewhere_and_only_deaths_blame_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    made: list[Placement] = []
+
+    class Watched(Placement):
+        def __init__(self) -> None:
+            super().__init__()
+            made.append(self)
+
+    monkeypatch.setattr("paramid.running.crews.cluster.Placement", Watched)
+    slow = ["misbehaving:how=dawdles"]
+    options = {"time_limit": 3.0, "judge_inputs": 10, "store": tmp_path}
+    with cluster("one", "two") as here:
+        there = Comparison.planned(slow, [TASK], range(4), cluster=here.address, **options)
+        there.run_missing(said := Doing(4, lambda: getattr(here, how)("one")))
+    assert [record.status for record in there.results()] == [Status.TIMED_OUT] * 4
+    assert {record.provenance["worker"] for record in there.results()} == {"two"}
+    assert len(said.ends) == 4
+    assert sorted((+made[0].deaths).values()) == ([1, 1] if how == "leave" else [])
+
+
+def test_what_a_paused_worker_has_not_begun_runs_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("paramid.running.crews.dispatch.LOOK", 3.0)  # cells are given before anybody sees it
+    with cluster("one", "two") as here:
+
+        class Pausing(Said):
+            def started(self, cell: object) -> None:
+                here.pause("one")
+
+        there = Comparison.planned(["truth"], [TASK], range(4), cluster=here.address, store=tmp_path)
+        there.run_missing(Pausing())
+    assert [record.provenance["worker"] for record in there.results()] == ["two"] * 4
+
+
+@pytest.mark.parametrize(
+    ("noted", "gone_in_order"),
+    [("add", False), ("add running", False), ("add closing_gracefully", True), ("add running closing", True),
+     ("add closing_gracefully running", False), ("add closing remove add", False), ("", False)],
+)  # fmt: skip
+def test_who_left_is_told_from_who_died(noted: str, gone_in_order: bool) -> None:
+    events = {name: {"action": f"{name}-worker"} for name in ("add", "remove")}
+    other = [{"action": "missing-data"}, "what somebody else noted"]
+    change = {"action": "worker-status-change", "prev-status": "?"}
+    assert left([*(events.get(w, {**change, "status": w}) for w in noted.split()), *other]) is gone_in_order
+
+
 def other_source(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have workers whose names say so be of another paramid."""
 
@@ -137,7 +235,7 @@ def test_other_source_is_refused_at_first_and_left_out_later(
         assert main([*words, "--store", str(tmp_path / "a")]) == 2
         told = capsys.readouterr().err
         assert "is left out: has paramid 0, the caller" in told
-        assert "one source everywhere was wanted" in told
+        assert "were wanted, with the source of the caller" in told
         here.leave("old")
         late = Comparison.planned(["truth"], [TASK], range(6), store=tmp_path / "b", cluster=here.address)
 
@@ -195,26 +293,48 @@ def test_a_workers_own_trouble_is_no_ending_of_a_cell(tmp_path: Path, monkeypatc
     ]
 
 
-def test_teachers_of_a_secret_do_not_cross_a_plain_connection(tmp_path: Path) -> None:
-    with cluster("one") as here:
-        there = Comparison.planned(["truth"], [TASK], range(1), store=tmp_path, cluster=here.address, secret=b"x" * 32)
-        with pytest.raises(UsageError, match="over TLS alone"):
-            there.run_missing(Progress())
-
-
 def test_nobody_there_and_no_dask_are_said_in_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("paramid.running.crews.cluster.PATIENCE", 1.0)
+    monkeypatch.setattr("paramid.running.crews.connection.PATIENCE", 1.0)
     words = ["compare", "--methods", "truth", "--tasks", TASK, "--store", str(tmp_path), "--cluster"]
     assert main([*words, "tcp://127.0.0.1:1"]) == 2
     assert main([*words, str(tmp_path / "none.json")]) == 2
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "paramid.running.crews.cluster")
+    for name in ("cluster", "connection", "dispatch"):
+        monkeypatch.delitem(sys.modules, f"paramid.running.crews.{name}")
     assert main([*words, "local"]) == 2
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("paramid:")]
     assert [line.startswith("paramid: no Dask scheduler at ") for line in told[:2]] == [True, True]
     assert told[2] == "paramid: --cluster needs Dask: pip install 'paramid[cluster]'"
+
+
+@pytest.mark.parametrize("greeting", [b"", b"SSH-2.0-OpenSSH_9.9\r\n"])
+def test_what_is_no_scheduler_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, greeting: bytes) -> None:
+    monkeypatch.setattr("paramid.running.crews.connection.PATIENCE", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent, ExitStack() as stack:
+
+        def greet() -> None:
+            stack.enter_context(end := silent.accept()[0])
+            end.sendall(greeting)
+
+        threading.Thread(target=greet, daemon=True).start()
+        with pytest.raises(UsageError, match=r"no Dask scheduler at tcp://.*: .") as refused:
+            try_to_reach(f"tcp://127.0.0.1:{silent.getsockname()[1]}")
+    assert "\n" not in str(refused.value)
+
+
+def test_what_is_waited_for_is_said_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with cluster("one") as here:
+        cells = [plan_cell("truth", TASK, device=device) for device in ("cpu", "cuda")]
+        with Cluster(here.address, workers=1, threads=1, facts={}, say=(said := Said()).say) as crew:
+            for cell in cells * 2:
+                crew.takes(cell)
+                assert not list(crew.ended(0.1))
+            monkeypatch.setattr("paramid.running.crews.cluster.PATIENCE", -1.0)
+            assert not list(crew.ended(0.1))
+    awaited = "waiting for workers with --resources gpu=1"
+    assert said.lines == [awaited, awaited, f"waiting for the scheduler at {here.address}, which does not answer"]
 
 
 def test_parts_are_disjoint_and_all(tmp_path: Path) -> None:

@@ -102,6 +102,35 @@ def test_proven_killers_end_the_cells_of_their_method_and_no_others() -> None:
     assert set(here.waiting) <= {"good"}
 
 
+def kept_for_a_suspect() -> Placement:
+    """A worker with something to do, kept for the cell that waits for it."""
+    here = placement(Worker("a", 2))
+    give(here, one=cell())
+    here.deaths["suspect"] = 2
+    assert give(here, suspect=cell("bad")) == {}
+    assert here.workers["a"].kept_for == "suspect"
+    return here
+
+
+def test_a_worker_is_not_kept_for_a_cell_that_went_elsewhere() -> None:
+    here = kept_for_a_suspect()
+    here.workers["a"].accepts = False  # it has no memory to spare
+    here.workers["b"] = Worker("b", 1)
+    assert [address for *_, address in here.placed()] == ["b"]
+    here.workers["a"].accepts = True
+    here.ended("suspect", "b")
+    assert list(here.placed()) == []
+    assert here.room("cpu") == 2
+
+
+def test_a_worker_is_not_kept_for_a_cell_that_is_not_run_any_more() -> None:
+    here = kept_for_a_suspect()
+    here.killers["bad"] = PROVEN
+    here.workers["b"] = Worker("b", 1)
+    assert [key for key, _ in here.gone("b", died=True)] == ["suspect"]
+    assert give(here, two=cell(seed=2)) == {"two": "a"}
+
+
 @pytest.mark.parametrize("slots", [0, 1])
 def test_a_suspect_waits_for_a_worker_of_its_own(slots: int) -> None:
     here = placement(Worker("a", slots), Worker("b", 2))

@@ -170,8 +170,10 @@ class Comparison:
 
     def _crew(self, facts: dict[str, object], progress: Progress) -> Crew:
         if self.cluster is not None:
-            from paramid.running.crews.cluster import Cluster
-
+            try:
+                from paramid.running.crews.cluster import Cluster
+            except ImportError as error:
+                raise UsageError("--cluster needs Dask: pip install 'paramid[cluster]'") from error
             return Cluster(
                 self.cluster,
                 workers=self.workers,

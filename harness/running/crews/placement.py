@@ -31,6 +31,10 @@ class Worker:
     cells: dict[str, Cell] = field(default_factory=dict)
     kept_for: str = ""  # the cell that is to be alone here
 
+    def able(self, device: str) -> bool:
+        """Whether it takes cells of a device when it has nothing else to do."""
+        return self.accepts and bool(self.gpus if device == "cuda" else self.slots)
+
     def room(self, device: str) -> int:
         """How many more cells of a device it takes."""
         if not self.accepts or self.kept_for:
@@ -82,7 +86,7 @@ class Placement:
         """A worker that is kept for this cell, once it has nothing else to do."""
         kept = next((a for a, worker in self.workers.items() if worker.kept_for == key and worker.accepts), None)
         if kept is None:
-            able = [a for a, w in self.workers.items() if w.accepts and not w.kept_for and _able(w, cell)]
+            able = [a for a, worker in self.workers.items() if worker.able(cell.device) and not worker.kept_for]
             if not able:
                 return None
             kept = min(able, key=lambda address: len(self.workers[address].cells))
@@ -93,12 +97,18 @@ class Placement:
         """A cell is over, or is to be placed again."""
         if (worker := self.workers.get(address)) is not None:
             worker.cells.pop(key, None)
-            if worker.kept_for == key:
+        self._let_go()
+
+    def _let_go(self) -> None:
+        """Keep no worker for a cell that is over or went elsewhere."""
+        for worker in self.workers.values():
+            if worker.kept_for and worker.kept_for not in worker.cells and worker.kept_for not in self.waiting:
                 worker.kept_for = ""
 
     def gone(self, address: str, *, died: bool) -> list[tuple[str, str]]:
         """Take a worker away. Its cells wait again, but for those that are not run any more: these, and why."""
-        over, lost = [], self.workers.pop(address).cells
+        over: list[tuple[str, str]] = []
+        lost = self.workers.pop(address).cells if address in self.workers else {}
         for key, cell in lost.items():
             self.deaths[key] += died
             if self.deaths[key] >= MOST:
@@ -111,8 +121,5 @@ class Placement:
             if why := self.refused(cell):
                 del self.waiting[key]
                 over.append((key, why))
+        self._let_go()
         return over
-
-
-def _able(worker: Worker, cell: Cell) -> bool:
-    return bool(worker.gpus if cell.device == "cuda" else worker.slots)

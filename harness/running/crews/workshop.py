@@ -38,7 +38,8 @@ def introduce(harness: str) -> dict[str, object] | str:
         return other
     worker = get_worker()
     gpus = int(worker.state.total_resources.get("gpu", 0))
-    return {"address": worker.address, "name": str(worker.name), "gpus": gpus}
+    links = worker.address, worker.scheduler.address  # over which cells come and outcomes go
+    return {"address": worker.address, "links": links, "name": str(worker.name), "gpus": gpus}
 
 
 def perform(harness: str, order: bytes) -> Outcome | str:
