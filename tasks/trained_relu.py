@@ -14,6 +14,7 @@ from typing import TypeVar
 import torch
 from torch import Tensor
 
+from paramid.tasks.training.adam import Adam
 from paramid.words import random_streams
 from paramid.words.network import Network
 
@@ -29,13 +30,11 @@ def trained(start: N, steps: int, source: torch.Generator) -> N:
     network = start.with_layers(
         [w.clone().requires_grad_() for w in start.weights], [b.clone().requires_grad_() for b in start.biases]
     )
-    adam = torch.optim.Adam([*network.weights, *network.biases], lr=RATE)
+    adam = Adam([*network.weights, *network.biases], RATE)
     for _ in range(steps):
         rows = torch.randint(POINTS, (BATCH,), generator=source, device="cpu")
         loss = (network(x[rows]) - y[rows]).square().mean()
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
+        adam.descend(loss)
     return network.with_layers([w.detach() for w in network.weights], [b.detach() for b in network.biases])
 
 

@@ -114,5 +114,7 @@ def test_it_says_when_it_has_not_learnt_a_layer(options: str, said: str) -> None
 
 
 def test_it_ends_at_its_target() -> None:
-    record = paramid.run("densenet-algorithm1:steps=1500,N=2000,epsilon=0.5", SMALL, seed=0, judge_inputs=500)
+    record = paramid.run(
+        "densenet-algorithm1:steps=1500,N=2000,epsilon=0.5", SMALL, seed=0, throw=True, judge_inputs=500
+    )
     assert record.stats["steps"] < 1500

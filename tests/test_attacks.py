@@ -280,7 +280,12 @@ def test_a_command_that_is_killed_leaves_no_plug_in_behind(number: signal.Signal
     file, scratch = guest(tmp_path, head="time.sleep(3600)"), tmp_path / "scratch"
     scratch.mkdir()
     words = [sys.executable, "-m", "paramid", "run", "guest", SMALL, "--plugin", str(file)]
-    command = subprocess.Popen(words, env={**os.environ, "TMPDIR": str(scratch)}, cwd=tmp_path)
+    command = subprocess.Popen(
+        words,
+        env={**os.environ, "TMPDIR": str(scratch)},
+        cwd=tmp_path,
+        preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),  # tests under nohup ignore it
+    )
     until = time.monotonic() + 60
     while not surveys(file) and time.monotonic() < until:
         time.sleep(0.1)

@@ -194,7 +194,7 @@ def test_without_a_boundary_there_is_nothing_to_be_seen() -> None:
 
 
 def test_a_neuron_beside_the_boundary_is_found_by_nobody_and_never_made_up() -> None:
-    record = paramid.run("boundary-bends:rounds=4", "relu:D=5,widths=4,decisions=true", seed=7)
+    record = paramid.run("boundary-bends:rounds=4", "relu:D=5,widths=4,decisions=true", seed=7, throw=True)
     assert record.status is Status.GAVE_UP
     assert record.reason == "the boundary bends at 3 planes that are known by two bends; 4 neurons were told"
 

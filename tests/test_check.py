@@ -75,7 +75,7 @@ def test_what_takes_two_processes(how: str, probed: str, words: str, monkeypatch
 def test_a_slow_import_is_named(tmp_path: Path) -> None:
     source = (HERE / "defective.py").read_text().replace('"defective"', '"sluggish"')
     slow = tmp_path / "sluggish.py"
-    slow.write_text(f"{source}\nimport sys, time\ntime.sleep(20 if '--' in sys.argv else 0)\n")
+    slow.write_text(f"{source}\nimport sys, time\ntime.sleep(getattr(sys.modules['__main__'], 'torchs', 0))\n")
     plugins.add_plugin(slow)
     assert "every cell would pay it" in check._import("sluggish").problem
 

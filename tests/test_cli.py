@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -256,10 +257,10 @@ def outside(words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[st
     ],
 )
 def test_terminals_and_disks_that_fail_are_one_line(
-    words: str, env: dict[str, str], code: int, wanted: str, tmp_path: Path
+    words: str, env: dict[str, str], code: int, wanted: str, tmp_path: Path, store: str
 ) -> None:
     (tmp_path / "file").write_text("mine")
-    assert outside("compare --methods spm --tasks shallow:D=3,m=2 --store s", tmp_path).returncode == 0
+    shutil.copytree(store, tmp_path / "s")
     done = outside(words, tmp_path, **env)
     assert (done.returncode, "Traceback" in done.stderr) == (code, False), done.stderr
     assert wanted in done.stderr

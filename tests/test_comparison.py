@@ -136,10 +136,11 @@ def alive(store: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_killing_a_comparison_twenty_times_loses_and_doubles_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("times", [5, pytest.param(20, marks=pytest.mark.kills)])
+def test_killing_a_comparison_loses_and_doubles_nothing(times: int, tmp_path: Path) -> None:
     store, chance, kills = tmp_path / "s", random.Random(0), 0
     (store / "cells").mkdir(parents=True)
-    while kills < 20:
+    while kills < times:
         running = start(store)
         time.sleep(chance.uniform(0.2, 7))
         if running.poll() is None:

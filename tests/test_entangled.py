@@ -64,7 +64,9 @@ def test_gauge_takes_few_rows_for_a_parameter(task: str, bound: float) -> None:
 
 
 def test_gauge_asks_for_hessians_under_noise() -> None:
-    record = paramid.run("entangled-gauge", "pyramid:D=8,widths=6-4-3,noise=1e-10", seed=13, judge_inputs=100)
+    record = paramid.run(
+        "entangled-gauge", "pyramid:D=8,widths=6-4-3,noise=1e-10", seed=13, throw=True, judge_inputs=100
+    )
     assert record.metrics["identified"] == 1
     assert record.queries > 80 * (8 * 8 + 8 + 1)
 
@@ -85,7 +87,7 @@ def test_gauge_identifies_layers_wider_than_what_feeds_them(widths: str) -> None
 
 @pytest.mark.slow
 def test_gauge_tells_three_hidden_layers() -> None:
-    record = paramid.run("entangled-gauge", FOUR, seed=2)
+    record = paramid.run("entangled-gauge", FOUR, seed=2, throw=True)
     assert (record.metrics["exact"], labelled(record)["layers_right"]) == (1, 1)
 
 
@@ -99,7 +101,7 @@ def test_wrong_widths_are_given_up(method: str, widths: tuple[int, ...]) -> None
 
 @pytest.mark.slow
 def test_the_thesis_ends_on_a_plateau_and_says_so() -> None:
-    record = paramid.run(THESIS, PYRAMID, seed=1)
+    record = paramid.run(THESIS, PYRAMID, seed=1, throw=True)
     metrics = labelled(record)
     assert (record.status.key, metrics["layers_right"], metrics["false_positives"]) == ("gave_up", 1, 0)
     assert "errors of directions stay" in record.reason
@@ -111,21 +113,21 @@ def test_the_thesis_ends_on_a_plateau_and_says_so() -> None:
 
 @pytest.mark.slow
 def test_a_full_refinement_goes_on_from_the_plateau() -> None:
-    record = paramid.run(f"{THESIS},refine=full", PYRAMID, seed=1)
+    record = paramid.run(f"{THESIS},refine=full", PYRAMID, seed=1, throw=True)
     assert (record.metrics["exact"], record.queries) == (1, 0)
 
 
 @pytest.mark.slow
 def test_more_layers_need_the_labels_of_the_oracle() -> None:
-    assert "assisted=true" in paramid.run(THESIS, FOUR).reason
-    record = paramid.run(f"{THESIS},assisted=true", FOUR, seed=1)
+    assert "assisted=true" in paramid.run(THESIS, FOUR, throw=True).reason
+    record = paramid.run(f"{THESIS},assisted=true", FOUR, seed=1, throw=True)
     assert (record.stats["assisted"], labelled(record)["layers_right"]) == (1, 1)
     assert "labels" in {access.value for access in registry.method("entangled:assisted=true").access}
 
 
 @pytest.mark.slow
 def test_directions_alone_do_without_a_shape() -> None:
-    record = paramid.run("entangled:until=directions,steps=100", "pyramid:D=8,widths=9-3-2")
+    record = paramid.run("entangled:until=directions,steps=100", "pyramid:D=8,widths=9-3-2", throw=True)
     assert (record.status.key, record.claims[-1].kind) == ("finished", "EntangledWeights")
 
 

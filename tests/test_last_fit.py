@@ -51,7 +51,7 @@ def test_answers_are_kept_near_and_counted_far() -> None:
 def test_methods_come_near_the_bound_of_as_many_well_placed_values(method: str, task: str) -> None:
     family, found = paramid.task(task), []
     for seed in range(60, 65):
-        record = paramid.run(method, task, seed=seed)
+        record = paramid.run(method, task, seed=seed, throw=True)
         teacher, free = family.draw(seed), free_of(family.spec)
         x = best_spread(teacher, free) * Run.seeded(0).normal(record.queries, family.spec.inputs)
         found.append(2.0 ** -record.metrics.get("bits", 0.0) / limits.bound(teacher, x, family.spec.noise, free))
@@ -60,9 +60,8 @@ def test_methods_come_near_the_bound_of_as_many_well_placed_values(method: str, 
 
 
 def test_a_rough_first_layer_is_put_right_with_those_above_it() -> None:
-    record = paramid.run(
-        "peel", "pyramid:D=8,widths=6-4-3,noise=0.0001", seed=68
-    )  # at first 26 times the noise is left
+    task = "pyramid:D=8,widths=6-4-3,noise=0.0001"
+    record = paramid.run("peel", task, seed=68, throw=True)  # at first 26 times the noise is left
     assert record.metrics["identified"] == 1
     assert record.stats["residual"] < 3e-4
 
@@ -86,9 +85,9 @@ def test_a_wanted_precision_is_paid_for(wanted: float) -> None:
     ],
 )
 def test_rows_are_spent_until_a_target_is_met(method: str, task: str) -> None:
-    record = paramid.run(method, task, seed=60)
+    record = paramid.run(method, task, seed=60, throw=True)
     target = 1.5 * record.stats["error_bound"]
-    more = paramid.run(f"{method}:target={target}", task, seed=60)
+    more = paramid.run(f"{method}:target={target}", task, seed=60, throw=True)
     assert 3 * more.stats["error_bound"] <= target
     assert more.queries > 1.2 * record.queries
     assert 2.0 ** -more.metrics["bits"] < 2 * target

@@ -24,8 +24,8 @@ plugins.add_plugin(PLUGIN)
 ENDINGS = registry.load(registry.target("methods", "misbehaving")).ENDINGS
 GOOD = ("spm:refine=none", "spectral-norm:refine=none", "truth", "random")
 TASK = "shallow:D=4,m=2,N=1000000"
-ROUNDS = int(os.environ.get("PARAMID_ROUNDS", "1"))  # of 200 cells
-SECONDS = float(os.environ.get("PARAMID_SECONDS", "20"))  # that two commands write one store
+ROUNDS = int(os.environ.get("PARAMID_ROUNDS", "1"))  # of cells of every kind
+SECONDS = float(os.environ.get("PARAMID_SECONDS", "20"))  # that two commands write one store, with -m kills
 PATIENT = ("floods", "grandchildren")
 LIMITS = {"time_limit": 2.0, "query_limit": 1000, "memory_limit": 4000.0}
 
@@ -53,7 +53,8 @@ def children() -> set[str]:
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
-def test_two_hundred_cells_of_every_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [len(ENDINGS), pytest.param(200, marks=pytest.mark.kills)])
+def test_cells_of_every_kind(count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scratch = tmp_path / "scratch"  # of its own: tests beside this one have their servers' folders in the common one
     scratch.mkdir()
     monkeypatch.setenv("TMPDIR", str(scratch))
@@ -63,15 +64,15 @@ def test_two_hundred_cells_of_every_kind(tmp_path: Path, monkeypatch: pytest.Mon
         comparison.run_missing(Progress())
     before = resident_mb()
     for number in range(ROUNDS):
-        comparisons = planned(tmp_path / str(number), 200)
+        comparisons = planned(tmp_path / str(number), count)
         for comparison in comparisons:
             comparison.run_missing(Progress())
         records = [record for comparison in comparisons for record in comparison.results()]
-        assert len(records) == sum(len(comparison.cells) for comparison in comparisons) >= 200
+        assert len(records) == sum(len(comparison.cells) for comparison in comparisons) >= count
         for record in records:
             how = record.method.partition("how=")[2]
             assert record.status is ENDINGS.get(how, Status.FINISHED), record
-    assert resident_mb() < before + 20
+    assert resident_mb() < before + 10 + count / 20
     assert children() <= beside
     assert not list(scratch.iterdir())
 
@@ -83,8 +84,9 @@ def command(store: Path) -> list[str]:
 
 
 @pytest.mark.slow
-def test_two_commands_write_one_store_and_one_is_killed_at_random(tmp_path: Path) -> None:
-    chance, store, ends = random.Random(0), tmp_path / "store", time.monotonic() + SECONDS
+@pytest.mark.parametrize("seconds", [5, pytest.param(SECONDS, marks=pytest.mark.kills)])
+def test_two_commands_write_one_store_and_one_is_killed_at_random(seconds: float, tmp_path: Path) -> None:
+    chance, store, ends = random.Random(0), tmp_path / "store", time.monotonic() + seconds
     steady, kills = None, 0
     while time.monotonic() < ends:
         if steady is None or steady.poll() is not None:
@@ -95,6 +97,8 @@ def test_two_commands_write_one_store_and_one_is_killed_at_random(tmp_path: Path
         other.kill()
         other.wait()
     assert kills >= 1
+    while steady.poll() is None and len(list((store / "cells").glob("[!.]*"))) <= kills:
+        time.sleep(0.1)
     steady.send_signal(signal.SIGINT)
     assert steady.wait(timeout=300) in (0, 130)
     seen = {path.name for path in (store / "cells").glob("[!.]*")}  # what was killed while writing leaves a .tmp

@@ -11,6 +11,7 @@ from paramid import Directions, Network, Run, task
 from paramid.judging.output_errors import score_outputs
 from paramid.tasks.plain_networks import Seen, differences, log_odds, plain
 from paramid.tasks.training import by_sklearn, by_torch, data
+from paramid.tasks.training.adam import Adam
 from paramid.words.naming import UsageError
 from paramid.words.network import flip, permute
 
@@ -26,6 +27,19 @@ def loss(network: Network) -> float:
 def test_training_lowers_the_loss() -> None:
     before, after = (loss(task(f"trained:steps={steps}").draw(1)) for steps in (0, 500))
     assert after < 0.3 * before
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, F64])
+def test_a_step_is_that_of_torch_to_the_last_bit(dtype: torch.dtype) -> None:
+    mine, theirs = ([p.to(dtype).clone().requires_grad_() for p in (X[:5, :3], X[5])] for _ in range(2))
+    ours, torchs = Adam(mine, 0.03), torch.optim.Adam(theirs, lr=0.03)
+    for _ in range(20):
+        ours.descend((mine[0].tanh().square().sum() + mine[1].sin().sum()) / 7)
+        torchs.zero_grad()
+        ((theirs[0].tanh().square().sum() + theirs[1].sin().sum()) / 7).backward()
+        torchs.step()
+    assert all(torch.equal(a, b) for a, b in zip(mine, theirs, strict=True))
+    assert not torch.equal(mine[0], X[:5, :3].to(dtype))
 
 
 def test_a_start_has_the_law_of_torch() -> None:

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 from types import FrameType
 
 LOOKS = "looks for what its process never holds: behind the wall there is no teacher and no judge"
@@ -70,7 +71,13 @@ def _hook(event: str, arguments: tuple[object, ...]) -> None:
 def _from(frame: FrameType | None, file: str) -> bool:
     while frame is not None and frame.f_globals.get("__name__", "").split(".")[0] in THROUGH:
         frame = frame.f_back
-    return frame is not None and os.path.realpath(frame.f_code.co_filename) == os.path.realpath(file)
+    return frame is not None and _resolved(frame.f_code.co_filename) == _resolved(file)
+
+
+@cache
+def _resolved(file: str) -> str:
+    """Without links; asked for at every private name of an oracle's, and dear."""
+    return os.path.realpath(file)
 
 
 def _writes(arguments: tuple[object, ...]) -> bool:

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
+from paramid.tasks.training.adam import Adam
 from paramid.words.network import Network
 
 BATCH, RATE = 32, 5e-3
@@ -36,12 +37,10 @@ def fit(network: Network, x: Tensor, y: Tensor, steps: int, source: torch.Genera
     network = network.with_layers(
         [w.clone().requires_grad_() for w in network.weights], [b.clone().requires_grad_() for b in network.biases]
     )
-    adam = torch.optim.Adam([*network.weights, *network.biases], lr=RATE)
+    adam = Adam([*network.weights, *network.biases], RATE)
     for _ in range(steps):
         rows = torch.randint(len(x), (BATCH,), generator=source, device="cpu")
         z = network(x[rows])
         loss = cross_entropy(z, y[rows]) if y.ndim == 1 else (z - y[rows]).square().mean()
-        adam.zero_grad()
-        loss.backward()
-        adam.step()
+        adam.descend(loss)
     return network.with_layers([w.detach() for w in network.weights], [b.detach() for b in network.biases])
