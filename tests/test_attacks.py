@@ -18,15 +18,17 @@ import torch
 
 import paramid
 from paramid import Network, Run, Status
-from paramid.commands.show import harmless
+from paramid.commands.arguments import say
+from paramid.commands.show import describe
 from paramid.contracts import plugins, registry
-from paramid.records import keys
+from paramid.records import keys, text_tables
+from paramid.records.escaping import for_terminal
 from paramid.records.record import Record
 from paramid.records.store import Store
 from paramid.running import inside_cell, supervision, surveyor
 from paramid.running.cell import plan_cell
 from paramid.running.compare import CHANGED, Comparison
-from paramid.running.progress import Progress
+from paramid.running.progress import LineProgress, Progress
 from paramid.running.supervision import Supervision
 from paramid.running.transcript import Transcript
 from paramid.wall import frames, jail
@@ -347,9 +349,21 @@ def test_a_record_is_kept_although_nobody_reads(tmp_path: Path) -> None:
 
 
 def test_what_a_method_printed_cannot_rule_a_terminal() -> None:
-    shown = harmless("\x1b[2J\x1b[Hfinished\x9b31m\x1b]0;title\x07\n\tidentified\n")
+    shown = for_terminal("\x1b[2J\x1b[Hfinished\x9b31m\x1b]0;title\x07\n\tidentified\n")
     assert "\x1b" not in shown
-    assert shown.endswith("\n\tidentified")
+    assert shown.endswith("\n\tidentified\n")
+
+
+def test_words_of_others_are_inert_where_they_arrive(capsys: pytest.CaptureFixture[str]) -> None:
+    evil = made(reason="\x1b]0;x\x07 <b>|", method="=cmd|'/C calc'!A0", printed="\x9b2J", traceback="\u202ex")
+    rows = text_tables.rows([evil])
+    for shown in (describe(evil), *(text_tables.render(rows, form) for form in ("text", "markdown", "csv"))):
+        assert not set(shown) & set("\x1b\x07\x9b\u202e")
+    assert ",'=cmd|" in text_tables.render(rows, "csv").replace("\n", ",")
+    assert r"=cmd\|'/C calc'!A0" in text_tables.render(rows, "markdown")
+    LineProgress(sys.stderr).ended(plan_cell("truth", SMALL), evil)
+    say(evil.reason)
+    assert "\x1b" not in capsys.readouterr().err
 
 
 ODD = {

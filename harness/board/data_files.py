@@ -9,6 +9,7 @@ import math
 from collections import defaultdict
 
 from paramid.board.summary import Result, Summary, family, size
+from paramid.records.escaping import for_csv
 from paramid.records.record import strict
 from paramid.records.selection import assisted
 from paramid.statistics.ranking import CEILING, Standing
@@ -45,7 +46,7 @@ def as_csv(summary: Summary) -> str:
     if rows:
         writer = csv.DictWriter(buffer, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows(rows)
+        writer.writerows({name: for_csv(value) for name, value in row.items()} for row in rows)
     return buffer.getvalue()
 
 

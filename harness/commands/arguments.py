@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paramid.commands import Add
+from paramid.records.escaping import for_terminal
 
 if TYPE_CHECKING:
     from paramid.records.publications.epochs import Standing
@@ -72,4 +73,7 @@ def say(line: str) -> None:
     """A line on standard error, cut between words on a terminal."""
     narrow = sys.stderr is not None and sys.stderr.isatty()
     columns = shutil.get_terminal_size().columns if narrow else 10_000
-    print("\n".join(textwrap.wrap(line, columns, break_long_words=False, break_on_hyphens=False)), file=sys.stderr)
+    print(
+        "\n".join(textwrap.wrap(for_terminal(line), columns, break_long_words=False, break_on_hyphens=False)),
+        file=sys.stderr,
+    )

@@ -5,6 +5,7 @@ import argparse
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import store, warn, wrapped
 from paramid.judging.metrics import LIMITS
+from paramid.records.escaping import for_terminal
 from paramid.records.record import COSTS, Record
 from paramid.words.naming import UsageError
 from paramid.words.status import Status
@@ -27,14 +28,15 @@ def act(options: argparse.Namespace) -> int:
         known = ", ".join(r.key for r in found[:5])
         raise UsageError(f"{options.key!r} fits {len(found)} records{f' ({known} …)' if found else ''}; one was wanted")
     print(describe(found[0]), end="")
-    print(wrapped(f"provenance: {', '.join(f'{k} {v}' for k, v in found[0].provenance.items())}", then="  "))
+    facts = ", ".join(f"{k} {v}" for k, v in found[0].provenance.items())
+    print(for_terminal(wrapped(f"provenance: {facts}", then="  ")))
     return DONE
 
 
 def describe(record: Record) -> str:
     """A record for a person."""
     (what, *came), (how, *account) = course(record), ending(record)
-    return "\n".join([what, how, *came, *account]) + "\n"
+    return for_terminal("\n".join([what, how, *came, *account]) + "\n")
 
 
 def course(record: Record) -> list[str]:
@@ -51,11 +53,6 @@ def course(record: Record) -> list[str]:
     return lines
 
 
-def harmless(text: str) -> str:
-    """A text of the method's without what a terminal would obey."""
-    return "".join(c if c.isprintable() or c in "\n\t" else "\N{REPLACEMENT CHARACTER}" for c in text.rstrip())
-
-
 def ending(record: Record) -> list[str]:
     """How it ended, what it cost and came to."""
     reason = f" -- {record.reason}" if record.reason else ""
@@ -69,6 +66,6 @@ def ending(record: Record) -> list[str]:
             lines.append(f"{name:>22} {record.metrics[name]:.3g}")
     said = f"said by the method: {', '.join(f'{k} {v:g}' for k, v in record.stats.items())}"
     lines += [wrapped(said, then="  ")] if record.stats else []
-    lines += [harmless(record.traceback)] if record.traceback else []
-    lines += ["printed:", harmless(record.printed)] if record.printed else []
-    return [*lines, f"key {record.key}"]
+    lines += [record.traceback.rstrip()] if record.traceback else []
+    lines += ["printed:", record.printed.rstrip()] if record.printed else []
+    return [*map(for_terminal, lines), f"key {record.key}"]

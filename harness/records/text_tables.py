@@ -11,6 +11,7 @@ from statistics import median
 
 from paramid.contracts import descriptions
 from paramid.judging.metrics import LIMITS, rises
+from paramid.records.escaping import for_csv, for_markdown, for_terminal
 from paramid.records.number_format import table_number
 from paramid.records.quantities import budget_words, identified
 from paramid.records.record import COSTS, Record, dump
@@ -138,9 +139,11 @@ def render(made: Sequence[Row], form: str, columns: Sequence[str] = ()) -> str:
         buffer = io.StringIO()
         writer = csv.DictWriter(buffer, list(made[0]) if made else columns or COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(made)
+        writer.writerows({name: for_csv(value) for name, value in row.items()} for row in made)
         return buffer.getvalue()
     cells = grid(made, columns)
+    if form == "markdown":
+        cells = [list(map(for_markdown, line)) for line in cells]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     if form == "markdown":
         cells.insert(1, ["-" * w for w in widths])
@@ -191,4 +194,4 @@ def _shown(row: Row, column: str) -> str:
         return f"({value})"
     if isinstance(value, int | float):
         return table_number(float(value), whole=column in ("cells", "parameters", *COSTS))
-    return str(value)
+    return for_terminal(str(value))

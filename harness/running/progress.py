@@ -9,6 +9,7 @@ from collections import Counter, deque
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, TextIO
 
+from paramid.records.escaping import for_terminal
 from paramid.running.terminal import cropped, live, on_terminal, show_line
 from paramid.words.status import Status
 
@@ -120,7 +121,7 @@ class LineProgress(Tally):
         """Nobody may be reading any more: that is no reason to stop."""
         if self._stream is not None:
             with suppress(OSError):
-                self._stream.write(f"{line}\n")
+                self._stream.write(f"{for_terminal(line)}\n")
                 self._stream.flush()
 
 

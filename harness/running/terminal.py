@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
+from paramid.records.escaping import for_terminal
+
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.text import Text
@@ -57,7 +59,7 @@ def cropped(line: str, style: str = "") -> Text:
     """A line that ends at the terminal's width."""
     from rich.text import Text
 
-    return Text(line, style, no_wrap=True, overflow="ellipsis")
+    return Text(for_terminal(line), style, no_wrap=True, overflow="ellipsis")
 
 
 def show_line(line: str) -> None:
@@ -66,4 +68,4 @@ def show_line(line: str) -> None:
     from rich.text import Text
 
     with suppress(OSError):
-        Console(stderr=True).print(Text(line))
+        Console(stderr=True).print(Text(for_terminal(line)))

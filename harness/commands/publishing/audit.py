@@ -8,6 +8,7 @@ from pathlib import Path
 
 from paramid.commands import DONE, FAILED, Add
 from paramid.commands.arguments import SOURCES, warn
+from paramid.records.escaping import for_terminal
 from paramid.words.naming import UsageError
 
 EXAMPLE = "paramid audit --records leaderboard/records --share 0.1"
@@ -56,7 +57,7 @@ def act(options: argparse.Namespace) -> int:
     for row in found.rows([*(v.record for v in found.verdicts), *found.open]):
         print(row)
     for problem in problems:
-        print(problem)
+        print(for_terminal(problem))
     counts = [v.verdict for v in found.verdicts]
     print(f"{counts.count('verified')} verified, {counts.count(DISPUTED)} disputed, {len(found.open)} left open, of "
           f"{len(records)}; {len(problems)} problems with what was published")  # fmt: skip

@@ -14,14 +14,12 @@ from dataclasses import fields
 from typing import Any
 
 from paramid.judging.metrics import METRICS
+from paramid.records.escaping import for_terminal, harmless
 from paramid.records.record import COSTS, MOST, SCHEMA, Record, Stage
 from paramid.words.status import Status
 
 Check = Callable[[object, str], None]
 SHOWN = 40  # characters of what is wrong
-ACTED_UPON = (
-    r"\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"  # by a terminal or a page
-)
 WORDS = {"reason": 2000, "traceback": 100_000, "printed": 100_000}  # of a record: what others say; and characters
 
 
@@ -35,12 +33,12 @@ def wrong(value: object, label: str, wanted: str) -> Untrusted:
     return Untrusted(f"{label} is {text if len(text) <= SHOWN else text[:SHOWN] + '…'}; {wanted} was wanted")
 
 
-def text(most: int, pattern: str = f"[^{ACTED_UPON}]*", words: str = "plain text") -> Check:
+def text(most: int, pattern: str = "", words: str = "plain text") -> Check:
     """Text of at most so many characters; without a pattern of its own, such as no terminal acts upon."""
-    shape = re.compile(pattern)
+    fits = re.compile(pattern).fullmatch if pattern else harmless
 
     def check(value: object, label: str) -> None:
-        if not isinstance(value, str) or len(value) > most or not shape.fullmatch(value):
+        if not isinstance(value, str) or len(value) > most or not fits(value):
             raise wrong(value, label, f"{words} of at most {most} characters")
 
     return check
@@ -48,7 +46,7 @@ def text(most: int, pattern: str = f"[^{ACTED_UPON}]*", words: str = "plain text
 
 def shown(words: str, most: int) -> str:
     """The words as `text` takes them."""
-    return re.sub(f"[{ACTED_UPON}]", "\ufffd", words)[:most]
+    return for_terminal(words)[:most]
 
 
 def number(least: float = 0.0, most: float = MOST, *, whole: bool = False) -> Check:
