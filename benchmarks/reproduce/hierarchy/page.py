@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
-from benchmarks.reproduce.hierarchy import algorithm1, correlations, figures, freeze, hard, images, tables, theorems
+from benchmarks.reproduce.hierarchy import algorithm1, correlations, figures, freeze, hard, tables, theorems
 from benchmarks.reproduce.hierarchy import theorems_by_training as trained
+from benchmarks.reproduce.hierarchy.images import accuracies, section
+from benchmarks.reproduce.hierarchy.images import items as images
 from benchmarks.reproduce.hierarchy.items import ITEMS, LOCAL, NUMBERS
 from benchmarks.reproduce.pages import Page, Section
 from benchmarks.reproduce.source_items import Made, failures, verdicts, whole
@@ -46,7 +48,7 @@ ours on smaller images.""",
         "bfc-algorithm1": Section("Algorithm 1 over seeds", algorithm1.text),
         "bfc-freeze": Section("Layers that stay", freeze.text),
         "bfc-hard": Section("The class of Appendix I", hard.text),
-        images.SUITE: images.SECTION,
+        accuracies.SUITE: section.SECTION,
     },
     findings=findings,
 )
