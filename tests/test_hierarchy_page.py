@@ -8,7 +8,15 @@ from dataclasses import replace
 import pytest
 import torch
 
-from benchmarks.reproduce.hierarchy import algorithm1, correlations, freeze, hard, theorems, verdicts
+from benchmarks.reproduce.hierarchy import (
+    algorithm1,
+    algorithm1_lines,
+    correlations,
+    freeze,
+    hard,
+    theorems,
+    verdicts,
+)
 from benchmarks.reproduce.hierarchy.page import EVERY
 from paramid import Run, Status
 from paramid.records.record import Record, Stage
@@ -55,9 +63,33 @@ def test_a_finished_run_that_is_off_is_told() -> None:
     bad = [replace(good[0], metrics={"feature_error_2": 1.0}), *good[1:]]
     held, numbers = algorithm1.honest({"bfc-algorithm1": bad})
     assert held is False
-    assert "1 with features off" in numbers
-    given_up = [replace(r, status=Status.GAVE_UP) for r in bad]
-    assert "0 with features off" in algorithm1.honest({"bfc-algorithm1": given_up})[1]
+    assert numbers.startswith("1 of 48 finished runs")
+    given_up = [replace(bad[0], status=Status.GAVE_UP), *good[1:]]
+    assert algorithm1.honest({"bfc-algorithm1": given_up})[0] is True
+
+
+def test_algorithm_1_is_learnt_where_all_its_runs_are() -> None:
+    told = {"feature_error_2": 1e-5, "feature_error_3": 1e-3}
+    good = records_of("bfc-algorithm1", lambda *_: told)
+    lost = records_of("bfc-algorithm1", lambda *_: {}, ended=Status.GAVE_UP)
+    some = [replace(r, reason="layer 3 was never trained") if r.seed else g for r, g in zip(lost, good, strict=True)]
+    for judge in (algorithm1.every_layer, algorithm1.by_sgd, algorithm1.on_example("§6.1")):
+        assert judge({"bfc-algorithm1": good})[0] is True
+        held, numbers = judge({"bfc-algorithm1": some})
+        assert held is None
+        assert "layer … was never trained" in numbers
+    assert algorithm1.every_layer({"bfc-algorithm1": good})[1].startswith("40 of 40 runs learn every layer")
+    assert algorithm1.honest({"bfc-algorithm1": lost})[0] is None
+
+
+def test_every_line_of_algorithm_1_is_compared() -> None:
+    lines = {n for line, *_ in algorithm1_lines.LINES for n in re.findall(r"\d+", line.partition("§")[0])}
+    spans = {str(n) for n in (14, 15)}  # named by 13 to 16
+    nothing = {str(n) for n in (11, 17, 19)}  # ends of loops
+    assert lines | spans | nothing == {str(n) for n in range(1, 24)}
+    text = "\n".join(algorithm1_lines.text())
+    assert f"| {algorithm1_lines.OURS.batch}" not in text
+    assert f"a batch of {algorithm1_lines.OURS.batch}" in text
 
 
 def frozen(method: str, _: str) -> Metrics:

@@ -29,7 +29,8 @@ ITEMS = (
     ),
     Item("§1.1, theorem sketched", "the statement of Theorem 1 in short", word="see Theorem 1"),
     Item("§1.1, restriction of graphs", "any graph with a skip is learnt", FROZEN, freeze.any_graph, needs=FREEZE),
-    Item("(1.2)", "layer 2 alone over-fits, and is corrected", ONE, algorithm1.examples, needs=ALGORITHM),
+    Item("(1.2)", "layer 2 alone over-fits, and is corrected", ONE, algorithm1.example("(1.2)"), needs=ALGORITHM),
+    Item("(1.2), Algorithm 1", "learns it", ONE, algorithm1.on_example("(1.2)"), needs=ALGORITHM),
     Item("Figure 2", "the first layer is trained alone, then with all", WHO, word="on DenseNets: `before` and `after`"),
     Item("Figure 3, A.6", "accuracy over depth on CIFAR", word=IMAGES + "α_3 stands for it under §3.2"),
     Item(
@@ -64,7 +65,8 @@ ITEMS = (
         "task `hierarchy`",
         word="so teachers are drawn, scaled to B_l = k_l",
     ),
-    Item("Theorem 1, Algorithm 1", "it learns every layer", ONE, algorithm1.honest, needs=ALGORITHM),
+    Item("Theorem 1, Algorithm 1", "it learns every layer", ONE, algorithm1.every_layer, needs=ALGORITHM),
+    Item("Algorithm 1, ours", "it says so where it does not", ONE, algorithm1.honest, needs=ALGORITHM),
     Item("Theorem 1, SGD", "plain SGD is enough", ONE, algorithm1.by_sgd, needs=ALGORITHM),
     Item("Theorem 1, Algorithm 1", "it corrects S_2 backwards", ONE, algorithm1.corrected, needs=ALGORITHM),
     Item(
@@ -134,7 +136,9 @@ ITEMS = (
         NUMBERS,
         theorems.richer,
     ),
-    Item("§6.1, correction", "α becomes α², and so on", OVER, word="the exponents after each distillation"),
+    Item("§6.1, correction", "α becomes α², and so on", OVER, verdicts.passes_add_powers, needs=BFC),
+    Item("§6.1", "layer 2 alone over-fits, and is corrected", ONE, algorithm1.example("§6.1"), needs=ALGORITHM),
+    Item("§6.1, Algorithm 1", "learns it, α = 0.01 for o(1)", ONE, algorithm1.on_example("§6.1"), needs=ALGORITHM),
     Item("§6.2, Remark 6.1", "steps 1 to 4 of the proof; shared weights", word=PROOF),
     Item(
         "Figure 12",

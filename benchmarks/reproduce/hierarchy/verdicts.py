@@ -74,6 +74,13 @@ def forward(made: Made) -> Judged:
     return abs(first - FORWARD) < NEAR, f"{told} after {', '.join(PASSES[2:])}"
 
 
+def passes_add_powers(made: Made) -> Judged:
+    """§6.1: an error of α becomes α² with each correction, its square two powers of α_3 smaller."""
+    added = [after - before for before, after in pairwise(powers(made["bfc"]))]
+    told = f"each of {len(added)} distillations adds {spread(added, '.2f')} to the exponent of the squared error"
+    return min(added) > FORWARD - NEAR, f"{told}; by densenet-als"
+
+
 def kernels_in_turn(made: Made) -> Judged:
     """§3: kernels first and correction after "may not work"."""
     mine = [r for r in made["bfc"] if r.method == "densenet-als" and r.task == "hierarchy"]
