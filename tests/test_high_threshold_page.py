@@ -1,6 +1,8 @@
 """Verdicts of docs/high-threshold.md follow the records: planted errors hold, others do not."""
 
+import math
 from collections.abc import Callable, Mapping
+from random import Random
 
 import pytest
 
@@ -82,6 +84,36 @@ def test_records_without_it_do_not_hold(
         held, numbers = None, "-"
     assert held is not True
     assert numbers
+
+
+def sampled(exponent: float, noise: float, seeds: int, bend: float = 1e-3) -> Made:
+    """Runs whose angle falls like that, up to a random factor, of so many seeds."""
+    draw = Random(0)
+
+    def angles(cell: Cell) -> tuple[float, float] | None:
+        n = float(of.options(cell.task).get("N", "1000000"))
+        a = bend if "source=moments" in cell.method else n**exponent * math.exp(noise * draw.gauss(0, 1))
+        return a, a
+
+    return {of.SUITE: [r for r in made(angles)[of.SUITE] if r.seed < seeds]}
+
+
+@pytest.mark.parametrize(
+    ("records", "held"),
+    [
+        (sampled(-0.5, 0.05, 3), True),
+        (sampled(-0.5, 2.0, 3), None),  # noise hides it
+        (sampled(-0.5, 0.2, 1), None),  # three runs at each threshold: an interval beyond 0
+        (sampled(-1.0, 0.05, 3), False),
+        (sampled(-0.1, 0.05, 3), False),
+        (sampled(-0.5, 0.05, 3, bend=0.1), None),  # products bend too much
+        (sampled(-0.5, 0.05, 0), None),
+    ],
+)
+def test_the_rate_of_stage_1_is_judged_by_an_interval_over_all_seeds(records: Made, held: bool | None) -> None:
+    found, numbers = verdicts.stage_1_rate(records)
+    assert found is held
+    assert numbers.startswith("the angle goes like N^-") or not records[of.SUITE]
 
 
 def test_every_item_has_a_place_or_a_reason() -> None:

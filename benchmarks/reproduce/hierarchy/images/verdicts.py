@@ -1,6 +1,6 @@
 """What the suite `images` says of the paper's claims: a difference holds where its interval is above 0."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 
 from benchmarks.reproduce.hierarchy.images.accuracies import (
@@ -26,7 +26,7 @@ from benchmarks.reproduce.hierarchy.images.accuracies import (
 )
 from benchmarks.reproduce.hierarchy.images.tables import PRINTED_QUADRATIC, PRINTED_RELU
 from benchmarks.reproduce.pages import Records
-from benchmarks.reproduce.source_items import Judged, Made
+from benchmarks.reproduce.source_items import Judged, Made, every
 
 SAME = 0.01  # of accuracies that are called equal: one image in a hundred
 LOCAL, FAR = 0.9, 0.354  # "more than 0.9" (§3.1); the largest correlation with random weights of Figures 9 and 14
@@ -41,11 +41,6 @@ def better(apart: Seeds) -> bool | None:
     """Whether a difference is above 0; None where its interval has 0 in it."""
     _, least, most = interval(apart)
     return True if least > 0 else False if most <= 0 else None
-
-
-def every(held: Sequence[bool | None]) -> bool | None:
-    """Whether all hold; one that does not is enough to say so."""
-    return False if False in held else None if None in held else True
 
 
 def of_lower_parts(difference: Callable[[Records, int], Seeds], what: str) -> Callable[[Made], Judged]:
