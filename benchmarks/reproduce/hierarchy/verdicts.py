@@ -27,6 +27,7 @@ from paramid.words.naming import Name
 
 FORWARD, NOISE = 2.0, 2.0  # exponents: of α_3 in Theorem 2's squared error, and of noise
 NEAR = 0.3  # of an exponent
+RIGHT = 1e-4  # errors of features up to which a way to learn them works
 
 
 def correction(made: Made) -> Judged:
@@ -92,7 +93,7 @@ def kernels_in_turn(made: Made) -> Judged:
         gapped = "with a gap" if GAPS[1] not in r.task else "without"
         right.setdefault(f"at L = {depth} {gapped}", []).append(r.metrics.get("identified") == 1)
     more = ", ".join(f"{sum(each)} of {len(each)} {name}" for name, each in right.items())
-    return max(three) > 1e-4, f"{told}; identified {more}" if more else told
+    return max(three) > RIGHT, f"{told}; identified {more}" if more else told
 
 
 def refitting_alone_is_stuck(made: Made) -> Judged:

@@ -14,6 +14,7 @@ from benchmarks.reproduce.pages import (
     ENDED,
     QUERIES,
     SECONDS,
+    SEEDS,
     Column,
     Page,
     Records,
@@ -137,7 +138,6 @@ def angles(mine: list[Record]) -> str:
 
 
 ANGLES: Column = ("angle, first → last claim", angles)
-SEEDS: Column = ("seeds", lambda mine: str(len(mine)))
 COLUMNS = (
     SEEDS,
     ANGLES,
@@ -146,6 +146,7 @@ COLUMNS = (
     ("output", middle("output_error", ".1e")),
     QUERIES,
     SECONDS,
+    SEEDS,
     ENDED,
 )
 TABLES: tuple[tuple[str, str, Callable[[Record], bool]], ...] = (

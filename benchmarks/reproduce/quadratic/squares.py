@@ -13,6 +13,7 @@ from benchmarks.reproduce.pages import (
     by_task,
     duration,
     grid,
+    grouped,
     middle,
     option,
 )
@@ -65,15 +66,15 @@ def random_ones(records: Records) -> list[Record]:
 
 def optima(records: Records) -> list[tuple[float, str, float, float]]:
     """By N: instances, and L of the net and of the convex problem."""
-    rest, rows = random_ones(records), []
-    for n in sorted({option(r.task, "N") for r in rest}):
-        told: dict[str, list[float]] = {}
-        for r in rest:
-            if option(r.task, "N") == n:
-                told.setdefault(Name.parse(r.method).base, []).append(r.metrics["training_rmse"] ** 2)
-        if len(told) == 2:
-            count = sum(int(option(r.task, "instances")) for r in rest if option(r.task, "N") == n) // 2
-            rows.append((n, str(count), median(told["overparam-gd"]), median(told["gram-least-squares"])))
+    rows = []
+    for n, mine in sorted(grouped(random_ones(records), lambda r: option(r.task, "N")).items()):
+        by = grouped(mine, lambda r: Name.parse(r.method).base)
+        if len(by) == 2:
+            net, convex = (
+                median(r.metrics["training_rmse"] ** 2 for r in by[name])
+                for name in ("overparam-gd", "gram-least-squares")
+            )
+            rows.append((n, str(sum(int(option(r.task, "instances")) for r in mine) // 2), net, convex))
     return rows
 
 
@@ -149,10 +150,8 @@ def planted_is_zero(made: Made) -> Judged:
 
 def arrives(name: str, made: Made) -> Judged:
     """Whether one of the named descents finds a small loss in every setting; not decided where it is on its way."""
-    told: dict[str, list[Record]] = {}
-    for r in made["landscape-descents"]:
-        if called(r) == name and "fitted_nearly" in r.metrics:
-            told.setdefault(setting(r.task), []).append(r)
+    ended = (r for r in made["landscape-descents"] if called(r) == name and "fitted_nearly" in r.metrics)
+    told = grouped(ended, lambda r: setting(r.task))
     shares = {at: [min(r.metrics[m] for r in mine) for m in ("fitted_nearly", "fitted")] for at, mine in told.items()}
     words = "; ".join(f"{at}: {near:.0%} and {whole:.0%}" for at, (near, whole) in shares.items())
     held = True if shares and all(near == 1 for near, _ in shares.values()) else None
