@@ -141,16 +141,18 @@ ITEMS = (
     Item("§6.1, Algorithm 1", "learns it, α = 0.01 for o(1)", ONE, algorithm1.on_example("§6.1"), needs=ALGORITHM),
     Item("§6.2, Remark 6.1", "steps 1 to 4 of the proof; shared weights", word=PROOF),
     Item(
-        "Figure 12",
-        "quadratic networks, ReLU networks and kernels on CIFAR",
-        word=IMAGES + "kernels on DenseNets are under Kernels",
+        "Figure 12, numbers",
+        "accuracies and hours of quadratic networks, ReLU networks and kernels on CIFAR",
+        word=IMAGES + "squares beside ReLUs are under Real images, kernels on DenseNets under Kernels",
     ),
     Item(
-        "Figure 12, a ReLU student", "beside the quadratic ones", word="no method here fits ReLU nets to these teachers"
+        "Figure 12, on DenseNets",
+        "a ReLU student of the quadratic teachers",
+        word="ReLU nets are trained on images alone; of infinite width they are the kernels nngp and relu-ntk",
     ),
     Item("§7", "related work", word="nothing to measure"),
     Item(
-        "Theorem 1', Corollaries B.1 and B.2, Definition B.3",
+        "Theorem 1', Corollaries B.1 and B.2, Definition B.3, Remark B.4",
         "constants D_l, Υ_l",
         word="beyond any number that could be run",
     ),
@@ -158,7 +160,13 @@ ITEMS = (
     Item("Definition C.3, Fact C.4", "Sym(M) keeps the values of M", NUMBERS, theorems.twice_symmetric),
     Item("Fact C.4", "Sym(M) = M for M between squares alone", NUMBERS, theorems.diagonal_stays),
     Item("Lemma C.6", "σ_min(R * R) ≥ 1 / O(k⁴ p²)", NUMBERS, theorems.mixing),
-    Item("Appendices D to G, J", "claims on losses, Lemma F.1, descent directions", word=PROOF),
+    Item("Definition C.1, Fact C.7", "C(f), singular values of blocks side by side", word="definitions of the proof"),
+    Item(
+        "Appendices D to G and J, Corollaries F.3 and F.4",
+        "claims on losses, Lemma F.1, descent directions",
+        word=f"{PROOF}; of Corollary F.3 Theorem 2 is what is measured",
+    ),
+    Item("Lemmas H.1 and H.2, Claim H.3", "descent of the cross entropy", word=PROOF),
     Item(
         "Theorem I.1, Remark I.2",
         "kernels need more samples than nets",
@@ -169,7 +177,7 @@ ITEMS = (
     Item("Theorem I.1", "on its own class, at a higher power of D", CLASS, hard.kernels_fail, needs=HARD),
     Item("Theorem I.1's class, ours", "it is learnt from a start by regression", CLASS, hard.warm_start, needs=HARD),
     Item(
-        "Theorems I.3, I.6, I.7, Lemma I.5",
+        "Theorems I.3, I.6 and I.7, Remark I.4, Lemma I.5",
         "features and two-layer nets that fail",
         word="asymptotic in L; at L = 3 they say little",
     ),

@@ -10,6 +10,11 @@ ITEMS = (
     Item("§1, Theorem 1", "high thresholds make every P linear", MOMENTS, verdicts.products_fade, needs=RUNS),
     Item("§1", "t must exceed some c √log d", MOMENTS, verdicts.low_thresholds, needs=RUNS),
     Item("Assumption 1", "c_i = Θ(1), |c_S| = O(1), κ = O(1)", "task `threshold`", word="the task's definition"),
+    Item(
+        "Footnotes 2 and 4",
+        "c_i from d^-C to d^C by another t; û_2 in G",
+        word="the task's c_i are of one order; G has û_2, without which its minima are elsewhere",
+    ),
     Item("Assumptions 2 and 3", "E u ≤ ρ(t, σ), û_2, û_4 = t^Θ(1) ρ, ρ = d^-η", HERE, theorems.lemma_of_steps),
     Item("Lemma 1", "products of units are as rare as bounded", HERE, theorems.lemma_of_products),
     Item("Lemma 2", "f and f_lin are close in the mean", HERE, theorems.lemma_of_closeness),
@@ -41,7 +46,11 @@ ITEMS = (
         needs=RUNS,
     ),
     Item("Claim 2", "SGD on samples of G", SAMPLES, word="moments once, then G exactly by BFGS: the same objective"),
-    Item("Theorem 4", "minima transfer between close functions", word="elementary; used in Claim 2, judged there"),
+    Item(
+        "Definition 1, Theorem 4",
+        "minima transfer between close functions",
+        word="elementary; used in Claim 2, judged there",
+    ),
     Item("Lemmas 13 to 15", "steps of Claim 2's proof", word="they print no numbers of their own"),
     Item("B.4", "E[f ψ(v, w)] is a multiple of ⟨v, w_1⟩² ⟨w, w_1⟩²", HERE, theorems.psi_is_a_product),
     Item(
@@ -152,7 +161,7 @@ ITEMS = (
     Item("Theorem 10, samples", "and from samples", OTHERS, verdicts.even_units("samples"), needs=RUNS),
     Item("Theorem 10, D.3", "the constant 6 û_2²", HERE, theorems.constant_of_even_units),
     Item(
-        "Appendix A.1, A.2, Lemma 9",
+        "Appendices A.1 and A.2, Facts 0 to 7, Lemma 9, Corollary 2",
         "Hermite polynomials and matrices",
         word="textbook; tests check coefficients by quadrature",
     ),
@@ -172,7 +181,7 @@ ITEMS = (
         "P a sigmoid of the units, or a tower of them",
         word="every function of steps is a polynomial of theirs; of these the task has six kinds, and no tower",
     ),
-    Item("Appendix E", "outputs at a cut nearly exclude one another", HERE, theorems.cuts_are_independent),
+    Item("Appendix E, Remark 1", "outputs at a cut nearly exclude one another", HERE, theorems.cuts_are_independent),
     Item("Appendix E", "lowest layer first, then P", SAMPLES, verdicts.stages_are_modular, needs=RUNS),
     Item(
         "Appendix E",
