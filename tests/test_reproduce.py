@@ -477,6 +477,9 @@ def test_the_optimum_over_all_matrices_is_compared_with() -> None:
         records = {"gram": [loss(c, gap) for c in suites.suite("gram").cells()]}
         assert squares.optimum_is_reached(records)[0] is right
         assert squares.optimum_is_zero(records)[0] is right
+        held, told = squares.weights_are_enough(records)
+        assert held is False
+        assert "kD = 200 and N = 20 to 80: L is" in told
     assert [row[:2] for row in squares.optima(records["gram"])] == [(n, "20") for n in (20, 40, 50, 55, 60, 80)]
 
 

@@ -80,6 +80,13 @@ ITEMS = (
         needs=GRAM,
     ),
     Item(
+        "§2.1, below Theorem 2.1",
+        "with Gaussian inputs it is zero where kD > N",
+        MATRICES,
+        squares.weights_are_enough,
+        needs=GRAM,
+    ),
+    Item(
         "Theorem 2.2",
         "one sign, k ≥ D, N ≤ c D²: no spurious minima, strict saddles, and zero",
         NAMED,

@@ -124,6 +124,15 @@ def measured(mine: Records) -> tuple[str, str, str, str, str]:
 # Verdicts
 
 
+def weights_are_enough(made: Made) -> Judged:
+    """§2.1, below Theorem 2.1: Gaussian inputs and kD > N are enough for zero."""
+    weights = min(int(option(r.task, "D")) * int(option(r.task, "k")) for r in random_ones(made["gram"]))
+    inside = [(n, net) for n, _, net, _ in optima(made["gram"]) if n < weights]
+    above = [f"{net:.1e} at N = {n:g}" for n, net in inside if net > ROUNDING]
+    told = f"kD = {weights} and N = {min(inside)[0]:g} to {max(inside)[0]:g}: L is {', '.join(above) or 'zero'}"
+    return not above, f"{told}; squares show D(D+1)/2 numbers, however many weights they have"
+
+
 def optimum_is_reached(made: Made) -> Judged:
     """Theorem 2.1: every local minimum is global."""
     rows = optima(made["gram"])
