@@ -59,7 +59,8 @@ def text(records: Records) -> Iterator[str]:
     """Samples needed, their exponents, and what the most samples leave."""
     sizes = inputs_of(records)
     yield f"The least N from which on the median relative MSE is below {FEW['net']:g}, for kernels below"
-    yield f"{FEW['kernel']:g}; `>`: not with the most tried. The exponent is that of D; (D over 4) grows like D⁴."
+    yield f"{FEW['kernel']:g}; `>`: not with the most tried; `-`: not tried, for want of time. The exponent is that of"
+    yield "D; (D over 4) grows like D⁴."
     yield "Other than in Theorem I.1: α_3 = 0.3, where it has α_L < 0.1; L = 3, where it has L ≤ log log D / 100; and N"
     yield f"beyond its (D over 4) / 1000, {math.comb(int(sizes[-1]), 4) // 1000} at D = {sizes[-1]:g}. What is compared"
     yield "is the power of D, of which it says nothing at such sizes."
@@ -68,9 +69,7 @@ def text(records: Records) -> Iterator[str]:
     for method in methods(records):
         told = [errors(records, method, d) for d in sizes]
         counts = [needed(t, enough(method)) for t in told]
-        shown = [
-            f"{n:g}" if math.isfinite(n) else f"> {max(t, default=0):g}" for n, t in zip(counts, told, strict=True)
-        ]
+        shown = [least(n, t) for n, t in zip(counts, told, strict=True)]
         power = exponent(sizes, counts)
         count = str(seeds([r for r in records if named(r.method) == method]))
         rows.append((method, count, *shown, f"{power:.2f}" if math.isfinite(power) else "-"))
@@ -80,6 +79,11 @@ def text(records: Records) -> Iterator[str]:
     yield ""
     left = ((m, *(last(errors(records, m, d)) for d in sizes)) for m in methods(records))
     yield from grid(("", *(f"D = {d:g}" for d in sizes)), left)
+
+
+def least(count: float, told: dict[float, float]) -> str:
+    """A number of samples, or that the most tried were too few; `-` where nothing was tried."""
+    return f"{count:g}" if math.isfinite(count) else f"> {max(told):g}" if told else "-"
 
 
 def last(told: dict[float, float]) -> str:

@@ -15,7 +15,7 @@ BFC, ALGORITHM, FREEZE, HARD = ("bfc",), ("bfc-algorithm1",), ("bfc-freeze",), (
 WHO, OVER, DEPTH = "Who corrects", "The gap", "The staircase over depth"
 TURNS = "Kernels first, correction after"
 ONE, FROZEN, CLASS = "Algorithm 1 over seeds", "Layers that stay", "The class of Appendix I"
-NUMBERS, LOCAL = "Statements in numbers", "How far weights move"
+NUMBERS, MOVED = "Statements in numbers", "How far weights move"
 IMAGES = "needs CIFAR and days of GPUs: "
 PROOF = "a step of the proof, without numbers of its own"
 
@@ -108,8 +108,8 @@ ITEMS = (
     Item(
         "§3.1, Figures 9 and 14", "the deeper correction goes the better", FROZEN, freeze.deeper_is_better, needs=FREEZE
     ),
-    Item("§3.1, Figures 9 and 10", "correction is local: correlations above 0.9", LOCAL, correlations.local),
-    Item("Figure 9, NTK", "correlations with the random start are small", LOCAL, correlations.far_from_start),
+    Item("§3.1, Figures 9 and 10", "correction is local: correlations above 0.9", MOVED, correlations.local),
+    Item("Figure 9, NTK", "correlations with the random start are small", MOVED, correlations.far_from_start),
     Item("Figures 9, 10 and 14, numbers", "accuracies of WRN-34-5", word=IMAGES + "clean and adversarial CIFAR"),
     Item("§3.1, reference [2]", "learning fails without a gap", DEPTH, verdicts.gap_matters, needs=BFC),
     Item("§3.2, (3.2), footnote 13", "α_l of the labels depend on layer l", NUMBERS, theorems.gap_is_accuracy),

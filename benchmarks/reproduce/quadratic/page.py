@@ -1,4 +1,4 @@
-"""docs/quadratic.md: over-parameterised nets beside Soltanolkotabi, Javanmard & Lee (an hour on two cores)."""
+"""docs/quadratic.md: over-parameterised nets beside Soltanolkotabi, Javanmard & Lee (an hour on two cores at most)."""
 
 from collections.abc import Iterator
 
