@@ -9,7 +9,8 @@ anew, layers beyond its own are dropped, and its head is new (`images.convolutio
     depths=l-4,     freeze=0-f            trains the lowest l, then all but the lowest f: "fix ≤ l - j", f = l - j,
     depths=4-l-4,   freeze=0-l-l          asks what the l lowest layers are worth after training all: with a head on
                                           them alone, then with new layers on top of them,
-    heads=all, backward=false             is forward feature learning: all layers at once, none trained by those above.
+    heads=all, backward=false             trains all layers at once on the sum of their heads, no gradient passing
+                                          through the weights above (footnote 5).
 
 After each phase the classes' probabilities are claimed. A tenth of the images is kept aside; a net that puts no more of
 these into their class than naming the commonest one might is given up. `stats` say of each layer how far its weights
@@ -52,7 +53,7 @@ class ConvNet:
     depths: tuple[int, ...] = (4,)  # layers of the net, phase by phase
     freeze: tuple[int, ...] | None = None  # how many of the lowest layers stay as they are, by phase; default: none
     heads: str = "last"  # last: the top layer has a linear head; all: every layer has one, and f is their sum
-    backward: bool = True  # whether layers are trained by those above them; without it heads=all is needed
+    backward: bool = True  # whether gradients pass through layers above; without it heads=all is needed
     activation: str = "quadratic"  # quadratic: z + z²/10; relu: max(0, z), all else being the same
     channels: int = 16  # of every layer
     epochs: int = 30  # of a phase

@@ -26,7 +26,7 @@ class Recipe:
     batch: int
     lr: float
     decay: float
-    backward: bool  # whether layers are trained by those above them
+    backward: bool  # whether gradients pass through the layers above
 
 
 def rate(recipe: Recipe, epoch: int) -> float:

@@ -3,6 +3,7 @@
 import math
 from itertools import pairwise
 
+from benchmarks.reproduce.hierarchy import algorithm1
 from benchmarks.reproduce.hierarchy.records import (
     ALTERNATING,
     DEPTH,
@@ -135,6 +136,14 @@ def depth_corrects(made: Made) -> Judged:
     return min(
         falls
     ) > 1, f"each layer that joins lowers the error of S_2 at least {min(falls):.1f} times, {len(falls)} seeds"
+
+
+def wrong_at_zero(made: Made) -> Judged:
+    """Remark 3.2: whether any net of no loss has features that are off; none that has decides nothing."""
+    zero = [r for r in made["bfc"] if metric(r, "error") < SOLVED and "feature_error_2" in r.metrics]
+    off = sum(algorithm1.worst(r) > algorithm1.OFF for r in zero)
+    told = f"of {len(zero)} nets with a relative MSE below {SOLVED:g} {off} have features off by {algorithm1.OFF:g}"
+    return (True if off else None), told
 
 
 def noise_is_squared(made: Made) -> Judged:

@@ -16,7 +16,7 @@ from benchmarks.reproduce.pages import Records
 SUITE, TASK, SHUFFLED = "images", "images", "images:labels=shuffled"
 DEPTHS, BELOW = (1, 2, 3, 4), (1, 2, 3)  # of nets, and of their lower parts
 LAYERWISE, STAGED, SCRATCH = "convnet:depths=1-2-3-4,freeze=0-1-2-3", "convnet:depths=1-2-3-4", "convnet"
-FORWARD, EVERYWHERE = "convnet:heads=all,backward=false", "convnet:heads=all"
+DETACHED, EVERYWHERE = "convnet:heads=all,backward=false", "convnet:heads=all"
 RELU = "convnet:activation=relu"
 Seeds = Mapping[int, float]
 

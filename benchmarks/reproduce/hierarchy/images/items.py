@@ -5,15 +5,20 @@ from benchmarks.reproduce.hierarchy.images.accuracies import SUITE
 from benchmarks.reproduce.source_items import Item, left_out
 
 DEPTH, FREEZE, LOWER = "Layer by layer and together", "What is frozen", "What the lower layers are worth"
-FORWARD, SQUARES, MOVES = "Forward alone", "Squares and ReLUs", "How far weights move"
+DETACHED, SQUARES, MOVES = "Gradients through the weights above", "Squares and ReLUs", "How far weights move"
 ITEMS = tuple(
     Item(source, says, where, judge, needs=(SUITE,))
     for source, says, where, judge in (
-        ("Figures 6 and 13, A.4", "layerwise is worse, from the second layer on", DEPTH, verdicts.layerwise_is_worse),
+        (
+            "§1.2, Figures 6 and 13, A.4",
+            "forward alone, layerwise, is worse, from the second layer on",
+            DEPTH,
+            verdicts.layerwise_is_worse,
+        ),
         ("Figures 6 and 13", "layerwise stops improving after depth three", DEPTH, verdicts.layerwise_stops),
         ("A.4, footnote 29", "joining in turn ends as from random weights", DEPTH, verdicts.pretraining_is_joint),
         ("Figures 1 and 3", "each layer adds less than the one before", DEPTH, verdicts.deeper_adds_less),
-        ("§1.2, Figure 5", "forward feature learning alone is not enough", FORWARD, verdicts.way_back_helps),
+        ("Footnote 5", "hidden weights need pass no gradient down", DETACHED, verdicts.detached_is_comparable),
         ("Figure 12", "quadratic networks are comparable to ReLU networks", SQUARES, verdicts.squares_are_comparable),
         ("Figures 9 and 14", "fixing what was trained alone costs accuracy", FREEZE, verdicts.fixing_costs),
         ("Figure 9", "correction has to go deep", FREEZE, verdicts.correction_goes_deep),

@@ -23,7 +23,7 @@ means over seeds ± half a 95 % interval."""
 
 PARTS = {
     "Layer by layer and together (Figures 1, 3, 6 and 13)": tables.over_depth,
-    "Forward alone, and with the way back (Figure 5)": tables.ways,
+    "Gradients through the weights above (footnote 5)": tables.ways,
     "Squares and ReLUs (Figure 12)": tables.activations,
     "What is frozen (Figures 9 and 14)": tables.freeze_grid,
     "How far weights move (Figures 9, 10 and 11)": tables.moves,

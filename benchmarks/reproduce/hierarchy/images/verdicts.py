@@ -6,8 +6,8 @@ from itertools import pairwise
 from benchmarks.reproduce.hierarchy.images.accuracies import (
     BELOW,
     DEPTHS,
+    DETACHED,
     EVERYWHERE,
-    FORWARD,
     LAYERWISE,
     RELU,
     SCRATCH,
@@ -88,18 +88,16 @@ def deeper_adds_less(made: Made) -> Judged:
     return every(less), f"points added: {numbers}"
 
 
-def way_back_helps(made: Made) -> Judged:
-    """Gradients from above."""
-    apart = gains(accuracies(made[SUITE], EVERYWHERE), accuracies(made[SUITE], FORWARD))
-    return better(apart), f"with the way back minus forward alone: {told(apart)} points"
+def comparable(method: str, reference: str, what: str) -> Callable[[Made], Judged]:
+    """A judge of a method that is no farther below another than squares are below ReLUs in Figure 12."""
 
+    def judge(made: Made) -> Judged:
+        apart = gains(accuracies(made[SUITE], method), accuracies(made[SUITE], reference))
+        _, least, most = interval(apart)
+        held = True if least > -COMPARABLE else False if most < -COMPARABLE else None
+        return held, f"{what}: {told(apart)} points; Figure 12 calls {100 * COMPARABLE:.1f} less comparable"
 
-def squares_are_comparable(made: Made) -> Judged:
-    """Squares beside ReLUs: no farther below them than in Figure 12."""
-    apart = gains(accuracies(made[SUITE], EVERYWHERE), accuracies(made[SUITE], RELU))
-    _, least, most = interval(apart)
-    held = True if least > -COMPARABLE else False if most < -COMPARABLE else None
-    return held, f"squares minus ReLUs: {told(apart)} points, printed down to -{100 * COMPARABLE:.1f}"
+    return judge
 
 
 def frozen_costs(records: Records, layer: int) -> Seeds:
@@ -143,3 +141,5 @@ def training_is_far(made: Made) -> Judged:
 fixing_costs = of_lower_parts(frozen_costs, "training all minus fix ≤ l")
 lower_layers_serve = of_lower_parts(layers_are_better, "new layers on corrected ones minus on those trained alone")
 lower_layers_classify = of_lower_parts(heads_are_better, "a head on corrected layers minus on those trained alone")
+squares_are_comparable = comparable(EVERYWHERE, RELU, "squares minus ReLUs")
+detached_is_comparable = comparable(DETACHED, EVERYWHERE, "without gradients through weights above minus with them")
