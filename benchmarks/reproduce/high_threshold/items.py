@@ -8,7 +8,7 @@ RUNS = (SUITE,)
 MOMENTS, SAMPLES, PLANES, OTHERS, HERE = "Exact moments", "Samples", "Planes", "Binary and even units", "the statements"
 ITEMS = (
     Item("§1, Theorem 1", "high thresholds make every P linear", MOMENTS, verdicts.products_fade, needs=RUNS),
-    Item("§1", "t must exceed some c √log d", MOMENTS, verdicts.low_thresholds, needs=RUNS),
+    Item("§1, our question", "t > c √log d: below 2 nothing is found", MOMENTS, verdicts.low_thresholds, needs=RUNS),
     Item("Assumption 1", "c_i = Θ(1), |c_S| = O(1), κ = O(1)", "task `threshold`", word="the task's definition"),
     Item(
         "Footnotes 2 and 4",
