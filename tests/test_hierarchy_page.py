@@ -96,11 +96,28 @@ def test_algorithm_1_is_learnt_where_all_its_runs_are() -> None:
     some = [replace(r, reason="layer 3 was never trained") if r.seed else g for r, g in zip(lost, good, strict=True)]
     for judge in (algorithm1.every_layer, algorithm1.by_sgd, algorithm1.on_example("§6.1")):
         assert judge({"bfc-algorithm1": good})[0] is True
+        assert judge({"bfc-algorithm1": []})[0] is None
         held, numbers = judge({"bfc-algorithm1": some})
         assert held is None
         assert "layer … was never trained" in numbers
     assert algorithm1.every_layer({"bfc-algorithm1": good})[1].startswith("40 of 40 runs learn every layer")
     assert algorithm1.honest({"bfc-algorithm1": lost})[0] is None
+
+
+def test_zero_loss_with_wrong_features_is_looked_for() -> None:
+    good = records_of("bfc", lambda *_: {"error": 1e-20, "feature_error_2": 1e-20})
+    assert verdicts.wrong_at_zero({"bfc": good})[0] is None
+    one = replace(good[0], metrics={"error": 1e-20, "feature_error_2": 1.0})
+    held, numbers = verdicts.wrong_at_zero({"bfc": [one, *good[1:]]})
+    assert held is True
+    assert f"of {len(good)} nets" in numbers
+
+
+def test_a_class_of_graphs_that_is_not_learnt_decides_nothing() -> None:
+    good = {"bfc-freeze": records_of("bfc-freeze", lambda *_: {"identified": 1.0})}
+    assert freeze.any_graph(good)[0] is True
+    lost = {"bfc-freeze": records_of("bfc-freeze", lambda *_: {"identified": 0.0})}
+    assert freeze.any_graph(lost)[0] is None
 
 
 def test_every_line_of_algorithm_1_is_compared() -> None:

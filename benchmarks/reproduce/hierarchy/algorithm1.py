@@ -78,7 +78,7 @@ def learns(records: Records) -> Judged:
         told += f", the largest error of a layer's features being {spread(map(worst, ended), '.1e')}"
     if reasons := sorted({NUMBER.sub("…", r.reason) for r in records if r.reason}):
         told += f"; the others: {', '.join(reasons)}; no N, m or number of steps is printed that would be enough"
-    return (True if len(ended) == len(records) else None), told
+    return (True if ended and len(ended) == len(records) else None), told
 
 
 def every_layer(made: Made) -> Judged:
