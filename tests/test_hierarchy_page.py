@@ -104,6 +104,14 @@ def test_algorithm_1_is_learnt_where_all_its_runs_are() -> None:
     assert algorithm1.honest({"bfc-algorithm1": lost})[0] is None
 
 
+def test_exponents_that_are_not_known_decide_nothing() -> None:
+    lost = {"bfc": records_of("bfc", lambda *_: {}, ended=Status.TIMED_OUT)}
+    for judge in (verdicts.forward, verdicts.passes_add_powers, verdicts.noise_is_squared):
+        assert judge(lost)[0] is None
+    assert verdicts.near(2.1, 2.0) is True
+    assert verdicts.near(1.0, 2.0) is False
+
+
 def test_zero_loss_with_wrong_features_is_looked_for() -> None:
     good = records_of("bfc", lambda *_: {"error": 1e-20, "feature_error_2": 1e-20})
     assert verdicts.wrong_at_zero({"bfc": good})[0] is None

@@ -117,6 +117,14 @@ def test_the_rate_of_stage_1_is_judged_by_an_interval_over_all_seeds(records: Ma
     assert numbers.startswith("the angle goes like N^-") or not records[of.SUITE]
 
 
+def test_angles_that_do_not_fade_with_the_threshold_are_told() -> None:
+    held, numbers = verdicts.products_fade(sampled(-0.5, 0.0, 3))
+    assert held is False
+    assert "d = 5: 1.0e-03 at t = 1" in numbers
+    few = {of.SUITE: [r for r in sampled(-0.5, 0.0, 3)[of.SUITE] if "t=1.0" in r.task]}
+    assert verdicts.products_fade(few)[0] is None
+
+
 def test_every_item_has_a_place_or_a_reason() -> None:
     for item in items.ITEMS:
         assert (item.judge is None) == bool(item.word), item

@@ -31,16 +31,17 @@ def objective(name: str, source: str = "moments") -> str:
 
 def products_fade(made: Made) -> Judged:
     """Whether stage 1's bias falls with t, from exact moments."""
-    told, held = [], []
+    told: list[str] = []
+    held: list[bool | None] = []
     for m in ("5", "10"):
         runs = mine(made, of.MOMENTS, m=m, polynomial=None, activation=None)
         groups = {float(t): found for t, mine in of.by(runs, "t").items() if (found := of.angles(mine))}
         angles = [median(groups[t]) for t in sorted(groups)]
-        held.append(len(angles) > 2 and all(b < a for a, b in pairwise(angles)))
+        held.append(all(b < a for a, b in pairwise(angles)) if len(angles) > 2 else None)
         ends = sorted(groups)[:: max(len(groups) - 1, 1)]
         shown = ", ".join(f"{median(groups[t]):.1e} at t = {t:g}" for t in ends)
         told.append(f"d = {m}: {shown}, {sum(map(len, groups.values()))} runs")
-    return all(held) if any(held) else None, f"the angle of unions is, {'; '.join(told)}"
+    return every(held), f"the angle of unions is, {'; '.join(told)}"
 
 
 def low_thresholds(made: Made) -> Judged:
