@@ -100,9 +100,8 @@ def kernels_fail(made: Made) -> Judged:
     net, kernels = powers.get(LEARNER, math.nan), [m for m in powers if m.startswith("kernel")]
     failed = [m for m in kernels if math.isinf(counts[m][-1])]
     told = f"the net needs D^{net:.2f}; {len(failed)} of {len(kernels)} kernels do not come to {FEW['kernel']:g} at"
-    told = "; ".join(
-        [f"{told} D = {sizes[-1]:g}", *(f"{m} needs D^{p:.2f}" for m, p in powers.items() if m in kernels)]
-    )
+    known = [f"{m} needs D^{powers[m]:.2f}" for m in kernels if math.isfinite(powers[m])]
+    told = "; ".join([f"{told} D = {sizes[-1]:g}", *known])
     if not math.isfinite(net):
         return None, told
     return every([m in failed or (powers[m] > net if math.isfinite(powers[m]) else None) for m in kernels]), told

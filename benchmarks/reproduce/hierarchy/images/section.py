@@ -17,8 +17,8 @@ As printed: z + z²/10 with batch norm behind it, average pooling below a linear
 rate 0.1 and a tenth of it at 2/3 and 5/6 of a phase, decay 0.0005. Other than printed: no skip links (each layer sees
 the one below), 30 epochs a phase and not 120, one decay and not the better of two, images neither augmented nor
 attacked, a tenth of the shown ones kept aside as a check. Where the paper trains all from random weights that are drawn
-towards those trained alone (A.5), all are trained on from these. Accuracies are those on held-out images in per cent,
-means over seeds ± half a 95 % interval."""
+towards those trained alone (A.5), all are trained on from these; and so are the layers between l - j and l, which A.5
+may draw anew. Accuracies are those on held-out images in per cent, means over seeds ± half a 95 % interval."""
 
 
 PARTS = {
