@@ -191,6 +191,19 @@ def test_correlations_are_those_of_rows() -> None:
     assert abs(correlations.correlation(w, Run.seeded(1).normal(3, 40))) < 0.5
 
 
+@pytest.mark.parametrize(
+    ("started", "held"),
+    [((0.1, 0.12, 0.11), True), ((0.6, 0.62, 0.61), False), ((0.1, 0.4, 0.6), None)],
+)
+def test_far_from_the_start_is_judged_by_an_interval(
+    monkeypatch: pytest.MonkeyPatch, started: tuple[float, ...], held: bool | None
+) -> None:
+    told = (correlations.Moved("hierarchy", "Adam", 2, (0.95,) * 3, started),)
+    monkeypatch.setattr(correlations, "measured", lambda: told)
+    assert correlations.far_from_start({})[0] is held
+    assert correlations.local({})[0] is True
+
+
 def test_symmetrising_twice_is_symmetrising_once() -> None:
     m = Run.seeded(0).normal(6, 6)
     once = theorems.symmetrised(m, 3)

@@ -16,6 +16,7 @@ from statistics import mean
 import torch
 from torch import Tensor
 
+from benchmarks.reproduce.hierarchy.images.accuracies import interval, share
 from benchmarks.reproduce.hierarchy.images.verdicts import FAR, LOCAL
 from benchmarks.reproduce.pages import grid
 from benchmarks.reproduce.source_items import Judged, Made
@@ -32,7 +33,7 @@ from paramid.words.spec import HierarchySpec
 THREE, FOUR = "hierarchy:N=3000", "hierarchy:D=15,ks=4-3-2,alphas=1-0.2-0.04,truncate=2.5,N=3000"
 CASES = {THREE: range(10), FOUR: range(3)}
 ADAM, STEPS = "hierarchy", 1500
-ADAM_SEEDS = range(3)
+ADAM_SEEDS = range(10)
 PRINTED = (0.927, 0.968)  # the least and the largest of Figure 9, "train ≤ l" against "train all"
 PRINTED_START = (0.031, 0.131)  # and against the random start
 
@@ -121,6 +122,11 @@ def local(_: Made) -> Judged:
 
 
 def far_from_start(_: Made) -> Judged:
-    """Whether training goes far from where it started."""
-    largest = max(abs(v) for m in measured() for v in m.before_start)
-    return largest < FAR, f"correlations of at most {largest:.2f} with the random start"
+    """Whether training goes as far from where it started as on the paper's images, by an interval over seeds."""
+    seeds = dict(enumerate(v for m in measured() for v in m.before_start))
+    _, least, most = interval(seeds)
+    held = True if most < FAR else False if least > FAR else None
+    return (
+        held,
+        f"correlations of {share(seeds)} with the random start over {len(seeds)} seeds; at most {FAR:g} printed",
+    )
