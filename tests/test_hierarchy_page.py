@@ -198,7 +198,7 @@ def test_correlations_are_those_of_rows() -> None:
 def test_far_from_the_start_is_judged_by_an_interval(
     monkeypatch: pytest.MonkeyPatch, started: tuple[float, ...], held: bool | None
 ) -> None:
-    told = (correlations.Moved("hierarchy", "Adam", 2, (0.95,) * 3, started),)
+    told = (correlations.Moved("hierarchy", "Adam", 2, (0.95, 0.96, 0.94), started),)
     monkeypatch.setattr(correlations, "measured", lambda: told)
     assert correlations.far_from_start({})[0] is held
     assert correlations.local({})[0] is True
