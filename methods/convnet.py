@@ -1,7 +1,7 @@
-"""`convnet`: a convolutional net of z + z²/10 with batch norm, trained on images phase by phase.
+"""`convnet`: a convolutional net of z + z²/10, or of ReLUs, with batch norm, trained on images phase by phase.
 
 A phase has a number of layers, of which the lowest may be frozen; layers above those of the phase before are drawn
-anew, layers beyond its own are dropped, and its head is new (`images.quadratic_layers`, `images.training`). So
+anew, layers beyond its own are dropped, and its head is new (`images.convolutional_layers`, `images.training`). So
 
     depths=4                              trains all layers together, from random weights,
     depths=1-2-3-4                        the same, each layer joining when those below are trained without it,
@@ -9,7 +9,8 @@ anew, layers beyond its own are dropped, and its head is new (`images.quadratic_
     depths=l-4,     freeze=0-f            trains the lowest l, then all but the lowest f: "fix ≤ l - j", f = l - j,
     depths=4-l-4,   freeze=0-l-l          asks what the l lowest layers are worth after training all: with a head on
                                           them alone, then with new layers on top of them,
-    heads=all, backward=false             is forward feature learning: all layers at once, none trained by those above.
+    heads=all, backward=false             trains all layers at once on the sum of their heads, no gradient passing
+                                          through the weights above (footnote 5).
 
 After each phase the classes' probabilities are claimed. A tenth of the images is kept aside; a net that puts no more of
 these into their class than naming the commonest one might is given up. `stats` say of each layer how far its weights
@@ -27,8 +28,16 @@ from scipy.stats import binom
 from torch import Tensor
 
 from paramid import Access, Function, GiveUp, ImageSpec, Oracle, Run, Spec
-from paramid.methods.images import quadratic_layers
-from paramid.methods.images.quadratic_layers import F32, Layer, Net, correlation, layer_start, with_heads
+from paramid.methods.images import convolutional_layers
+from paramid.methods.images.convolutional_layers import (
+    ACTIVATIONS,
+    F32,
+    Layer,
+    Net,
+    correlation,
+    layer_start,
+    with_heads,
+)
 from paramid.methods.images.training import Recipe, trained
 from paramid.words import memory_limits
 from paramid.words.options import among, at_least, positive
@@ -39,12 +48,13 @@ HEADS = ("last", "all")
 
 @dataclass(frozen=True)
 class ConvNet:
-    """A convolutional net of z + z²/10 on images: all layers together, layer by layer, or with lower ones frozen."""
+    """A convolutional net on images: all layers together, layer by layer, or with lower ones frozen."""
 
     depths: tuple[int, ...] = (4,)  # layers of the net, phase by phase
     freeze: tuple[int, ...] | None = None  # how many of the lowest layers stay as they are, by phase; default: none
     heads: str = "last"  # last: the top layer has a linear head; all: every layer has one, and f is their sum
-    backward: bool = True  # whether layers are trained by those above them; without it heads=all is needed
+    backward: bool = True  # whether gradients pass through layers above; without it heads=all is needed
+    activation: str = "quadratic"  # quadratic: z + z²/10; relu: max(0, z), all else being the same
     channels: int = 16  # of every layer
     epochs: int = 30  # of a phase
     lr: float = 0.1  # rate, a tenth of it after 2/3 and again after 5/6 of the epochs
@@ -55,7 +65,7 @@ class ConvNet:
     access: ClassVar[frozenset[Access]] = frozenset({Access.SAMPLES})
 
     def __post_init__(self) -> None:
-        among(self, heads=HEADS)
+        among(self, heads=HEADS, activation=tuple(ACTIVATIONS))
         positive(self, "channels", "epochs", "lr", "batch")
         at_least(self, decay=0)
         if not self.depths or min(self.depths) < 1:
@@ -77,7 +87,9 @@ class ConvNet:
             return "needs images and their labels"
         if spec.samples is None or spec.samples < 2:
             return f"{spec.samples} images are too few to learn from and to check by"
-        held = {"features": (4 * max(self.depths), self.channels, max(self.batch, quadratic_layers.ROWS), spec.inputs)}
+        held = {
+            "features": (4 * max(self.depths), self.channels, max(self.batch, convolutional_layers.ROWS), spec.inputs)
+        }
         return memory_limits.refusal(held, memory_limits.room())
 
     def identify(self, oracle: Oracle, run: Run) -> Iterator[Function]:
@@ -89,7 +101,7 @@ class ConvNet:
         images, classes = pixels(x), y.argmax(dim=1)
         right = torch.zeros_like(classes)
         for net, told in self.phases(images[aside:], classes[aside:], spec.outputs, run):
-            right = (quadratic_layers.probabilities(net, images).argmax(dim=1) == classes).double()
+            right = (convolutional_layers.probabilities(net, images).argmax(dim=1) == classes).double()
             shares = {"accuracy_aside": float(right[:aside].mean()), "accuracy_trained": float(right[aside:].mean())}
             yield Function(function(net, pixels), stats=shares | told)
         common = float(classes[aside:].bincount().max()) / (len(x) - aside)
@@ -103,7 +115,8 @@ class ConvNet:
         drawn: tuple[Layer, ...] = ()
         for depth, frozen in zip(self.depths, self.frozen, strict=True):
             places = range(len(layers), depth)
-            new = tuple(layer_start(self.channels, self.channels if place else 1, run) for place in places)
+            below = [self.channels if place else 1 for place in places]
+            new = tuple(layer_start(self.channels, width, run, self.activation) for width in below)
             before, drawn = layers[:depth] + new, drawn[:depth] + new
             net = with_heads(before, count, everywhere=self.heads == "all")
             net = trained(net, frozen, images, classes, recipe, run)
@@ -126,7 +139,7 @@ class Pixels:
 
 def function(net: Net, pixels: Pixels) -> Callable[[Tensor], Tensor]:
     """What is claimed of a net: the probability of every class."""
-    return lambda x: quadratic_layers.probabilities(net, pixels(x)).to(x)
+    return lambda x: convolutional_layers.probabilities(net, pixels(x)).to(x)
 
 
 def kept(name: str, before: Sequence[Layer], after: Sequence[Layer]) -> dict[str, float]:

@@ -4,14 +4,14 @@
     2. they show how many features the layer has, and a first K_l, which is trained from then on     (initial_distill)
     3. and so on for l = 2, …, L, until the target error ε_0 is below ε or the steps are over.
 
-Widths k_l are found and not told, as on line 21, and σ̃ is that of Figure 8. What differs from the paper, all of it:
+Widths k_l are found and not told, as on line 21, and σ̃ is that of Figure 8. It differs from the paper line by line as
+docs/hierarchy.md lists (benchmarks/reproduce/hierarchy/algorithm1_lines.py); the largest of these differences:
 
-    steps       of a batch and not of one row, at a rate that falls as a half cosine; Adam's, of gradients cut at
-                norm 10, unless `optimizer=sgd`;
-    noise       falls to 0 with the rate;
+    steps       of a batch and not of one row, all matrices at once, at a rate that falls as a half cosine; Adam's, of
+                gradients cut at norm 10, unless `optimizer=sgd`;
+    noise       falls to 0 over the steps;
     thresholds  are compared with Obj every 200 steps, and ε_0 halves then;
     sizes       m, η, N and B' are options and no polynomials in D / ε;
-    B           of ε_0 = B² is the least that is sure, E y / α_L;
     layer 2     has no W_<: what stands for it is said in `initial_distill`;
     α_l, J_l    are told, where the paper would search a grid of them.
 

@@ -8,7 +8,15 @@ from dataclasses import replace
 import pytest
 import torch
 
-from benchmarks.reproduce.hierarchy import algorithm1, correlations, freeze, hard, theorems, verdicts
+from benchmarks.reproduce.hierarchy import (
+    algorithm1,
+    algorithm1_lines,
+    correlations,
+    freeze,
+    hard,
+    theorems,
+    verdicts,
+)
 from benchmarks.reproduce.hierarchy.page import EVERY
 from paramid import Run, Status
 from paramid.records.record import Record, Stage
@@ -44,6 +52,27 @@ def test_every_number_of_the_paper_is_named() -> None:
         "I.5",
         "(1.2)",
         "(3.3)",
+        "I.4",
+        "I.2",
+        "H.1",
+        "C.1",
+        "C.2",
+        "C.3",
+        "C.4",
+        "C.5",
+        "C.6",
+        "C.7",
+        "B.1",
+        "B.2",
+        "B.3",
+        "B.4",
+        "F.3",
+        "F.4",
+        "5.1",
+        "Remark 2.1",
+        "Remark 3.1",
+        "Remark 3.2",
+        "Remark 6.1",
     ):
         assert name in told
     assert all(item.judge or item.word for item in EVERY)
@@ -55,9 +84,58 @@ def test_a_finished_run_that_is_off_is_told() -> None:
     bad = [replace(good[0], metrics={"feature_error_2": 1.0}), *good[1:]]
     held, numbers = algorithm1.honest({"bfc-algorithm1": bad})
     assert held is False
-    assert "1 with features off" in numbers
-    given_up = [replace(r, status=Status.GAVE_UP) for r in bad]
-    assert "0 with features off" in algorithm1.honest({"bfc-algorithm1": given_up})[1]
+    assert numbers.startswith("1 of 48 finished runs")
+    given_up = [replace(bad[0], status=Status.GAVE_UP), *good[1:]]
+    assert algorithm1.honest({"bfc-algorithm1": given_up})[0] is True
+
+
+def test_algorithm_1_is_learnt_where_all_its_runs_are() -> None:
+    told = {"feature_error_2": 1e-5, "feature_error_3": 1e-3}
+    good = records_of("bfc-algorithm1", lambda *_: told)
+    lost = records_of("bfc-algorithm1", lambda *_: {}, ended=Status.GAVE_UP)
+    some = [replace(r, reason="layer 3 was never trained") if r.seed else g for r, g in zip(lost, good, strict=True)]
+    for judge in (algorithm1.every_layer, algorithm1.by_sgd, algorithm1.on_example("§6.1")):
+        assert judge({"bfc-algorithm1": good})[0] is True
+        assert judge({"bfc-algorithm1": []})[0] is None
+        held, numbers = judge({"bfc-algorithm1": some})
+        assert held is None
+        assert "layer … was never trained" in numbers
+    assert algorithm1.every_layer({"bfc-algorithm1": good})[1].startswith("40 of 40 runs learn every layer")
+    assert algorithm1.honest({"bfc-algorithm1": lost})[0] is None
+
+
+def test_exponents_that_are_not_known_decide_nothing() -> None:
+    lost = {"bfc": records_of("bfc", lambda *_: {}, ended=Status.TIMED_OUT)}
+    for judge in (verdicts.forward, verdicts.passes_add_powers, verdicts.noise_is_squared):
+        assert judge(lost)[0] is None
+    assert verdicts.near(2.1, 2.0) is True
+    assert verdicts.near(1.0, 2.0) is False
+
+
+def test_zero_loss_with_wrong_features_is_looked_for() -> None:
+    good = records_of("bfc", lambda *_: {"error": 1e-20, "feature_error_2": 1e-20})
+    assert verdicts.wrong_at_zero({"bfc": good})[0] is None
+    one = replace(good[0], metrics={"error": 1e-20, "feature_error_2": 1.0})
+    held, numbers = verdicts.wrong_at_zero({"bfc": [one, *good[1:]]})
+    assert held is True
+    assert f"of {len(good)} nets" in numbers
+
+
+def test_a_class_of_graphs_that_is_not_learnt_decides_nothing() -> None:
+    good = {"bfc-freeze": records_of("bfc-freeze", lambda *_: {"identified": 1.0})}
+    assert freeze.any_graph(good)[0] is True
+    lost = {"bfc-freeze": records_of("bfc-freeze", lambda *_: {"identified": 0.0})}
+    assert freeze.any_graph(lost)[0] is None
+
+
+def test_every_line_of_algorithm_1_is_compared() -> None:
+    lines = {n for line, *_ in algorithm1_lines.LINES for n in re.findall(r"\d+", line.partition("§")[0])}
+    spans = {str(n) for n in (14, 15)}  # named by 13 to 16
+    nothing = {str(n) for n in (11, 17, 19)}  # ends of loops
+    assert lines | spans | nothing == {str(n) for n in range(1, 24)}
+    text = "\n".join(algorithm1_lines.text())
+    assert f"| {algorithm1_lines.OURS.batch}" not in text
+    assert f"a batch of {algorithm1_lines.OURS.batch}" in text
 
 
 def frozen(method: str, _: str) -> Metrics:
@@ -111,6 +189,19 @@ def test_correlations_are_those_of_rows() -> None:
     assert correlations.correlation(w, 2 * w) == pytest.approx(1)
     assert correlations.correlation(w, torch.cat([-w[:1], w[1:]])) == pytest.approx(1 / 3)
     assert abs(correlations.correlation(w, Run.seeded(1).normal(3, 40))) < 0.5
+
+
+@pytest.mark.parametrize(
+    ("started", "held"),
+    [((0.1, 0.12, 0.11), True), ((0.6, 0.62, 0.61), False), ((0.1, 0.4, 0.6), None)],
+)
+def test_far_from_the_start_is_judged_by_an_interval(
+    monkeypatch: pytest.MonkeyPatch, started: tuple[float, ...], held: bool | None
+) -> None:
+    told = (correlations.Moved("hierarchy", "Adam", 2, (0.95, 0.96, 0.94), started),)
+    monkeypatch.setattr(correlations, "measured", lambda: told)
+    assert correlations.far_from_start({})[0] is held
+    assert correlations.local({})[0] is True
 
 
 def test_symmetrising_twice_is_symmetrising_once() -> None:

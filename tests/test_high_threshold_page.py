@@ -1,6 +1,9 @@
 """Verdicts of docs/high-threshold.md follow the records: planted errors hold, others do not."""
 
+import math
+import re
 from collections.abc import Callable, Mapping
+from random import Random
 
 import pytest
 
@@ -84,6 +87,44 @@ def test_records_without_it_do_not_hold(
     assert numbers
 
 
+def sampled(exponent: float, noise: float, seeds: int, bend: float = 1e-3) -> Made:
+    """Runs whose angle falls like that, up to a random factor, of so many seeds."""
+    draw = Random(0)
+
+    def angles(cell: Cell) -> tuple[float, float] | None:
+        n = float(of.options(cell.task).get("N", "1000000"))
+        a = bend if "source=moments" in cell.method else n**exponent * math.exp(noise * draw.gauss(0, 1))
+        return a, a
+
+    return {of.SUITE: [r for r in made(angles)[of.SUITE] if r.seed < seeds]}
+
+
+@pytest.mark.parametrize(
+    ("records", "held"),
+    [
+        (sampled(-0.5, 0.05, 3), True),
+        (sampled(-0.5, 2.0, 3), None),  # noise hides it
+        (sampled(-0.5, 0.2, 1), None),  # three runs at each threshold: an interval beyond 0
+        (sampled(-1.0, 0.05, 3), False),
+        (sampled(-0.1, 0.05, 3), False),
+        (sampled(-0.5, 0.05, 3, bend=0.1), None),  # products bend too much
+        (sampled(-0.5, 0.05, 0), None),
+    ],
+)
+def test_the_rate_of_stage_1_is_judged_by_an_interval_over_all_seeds(records: Made, held: bool | None) -> None:
+    found, numbers = verdicts.stage_1_rate(records)
+    assert found is held
+    assert numbers.startswith("the angle goes like N^-") or not records[of.SUITE]
+
+
+def test_angles_that_do_not_fade_with_the_threshold_are_told() -> None:
+    held, numbers = verdicts.products_fade(sampled(-0.5, 0.0, 3))
+    assert held is False
+    assert "d = 5: 1.0e-03 at t = 1" in numbers
+    few = {of.SUITE: [r for r in sampled(-0.5, 0.0, 3)[of.SUITE] if "t=1.0" in r.task]}
+    assert verdicts.products_fade(few)[0] is None
+
+
 def test_every_item_has_a_place_or_a_reason() -> None:
     for item in items.ITEMS:
         assert (item.judge is None) == bool(item.word), item
@@ -94,6 +135,16 @@ def test_every_item_has_a_place_or_a_reason() -> None:
     assert left.count("\n- ") >= 10
     for word in ("Theorem 4", "B.6", "Appendix E", "§5", "footnote 5"):
         assert word in text
+
+
+def test_every_numbered_statement_of_the_paper_is_an_item() -> None:
+    told = "; ".join(f"{i.source}; {i.says}" for i in items.ITEMS)
+    told = re.sub(r"(\d+) (?:to|and) (\d+)", lambda m: ", ".join(map(str, range(int(m[1]), int(m[2]) + 1))), told)
+    kinds = {"Theorem": 13, "Lemma": 23, "Claim": 5, "Corollary": 2, "Assumption": 4, "Algorithm": 3, "Fact": 7}
+    for kind, last in kinds.items():
+        found = {int(n) for part in re.findall(rf"{kind}s? ([\d, ]+)", told) for n in re.findall(r"\d+", part)}
+        assert set(range(1, last + 1)) <= found, kind
+    assert all(name in told for name in ("Definition 1", "Remark 1", "footnote 5", "footnote 6", "B.6", "B.7", "C.1"))
 
 
 def test_cells_that_give_up_are_listed() -> None:

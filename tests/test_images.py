@@ -10,7 +10,7 @@ import torch
 import paramid
 from paramid import BudgetSpent, Function, Run
 from paramid.contracts import registry
-from paramid.methods.images import quadratic_layers as nets
+from paramid.methods.images import convolutional_layers as nets
 from paramid.methods.images.training import Recipe, rate, trained
 from paramid.oracle.counting import CountingOracle
 from paramid.running import suites
@@ -126,6 +126,16 @@ def test_without_a_way_back_upper_heads_do_not_train_lower_layers(backward: bool
         assert bool(slope.abs().max() > 0) == reached
 
 
+def test_activations_are_those_named() -> None:
+    x, _ = batch(5)
+    layers = {name: nets.layer_start(3, 1, Run.seeded(0), name) for name in nets.ACTIVATIONS}
+    z = torch.nn.functional.conv2d(x, layers["relu"].weight, padding=1)
+    torch.testing.assert_close(nets.activated(layers["relu"], x), z.clamp(min=0))
+    torch.testing.assert_close(nets.activated(layers["quadratic"], x), z + z * z / 10)
+    made = registry.method("convnet:activation=relu,depths=1,epochs=1")
+    assert next(made.phases(x, torch.zeros(5).long(), 2, Run.seeded(0)))[0].layers[0].activation == "relu"
+
+
 def test_gradients_are_those_of_differences() -> None:
     x, classes = batch()
     made = nets.settle(net(1, everywhere=True), x, 0)
@@ -161,6 +171,7 @@ def test_layers_that_are_dropped_are_drawn_anew() -> None:
         ("convnet:depths=2-4,freeze=0", "at most [0, 2] trained layers were wanted"),
         ("convnet:backward=false", "heads=all was wanted"),
         ("convnet:depths=0", "of 1 layer and more"),
+        ("convnet:activation=tanh", "quadratic"),
     ],
 )
 def test_phases_that_cannot_be_are_refused(text: str, told: str) -> None:

@@ -5,7 +5,9 @@ from random import Random
 
 import pytest
 
-from benchmarks.reproduce.hierarchy import images
+from benchmarks.reproduce.hierarchy.images import accuracies as images
+from benchmarks.reproduce.hierarchy.images import section
+from benchmarks.reproduce.hierarchy.images.items import ITEMS
 from benchmarks.reproduce.source_items import Item, judged
 from paramid import Status
 from paramid.records.record import Record, Stage
@@ -16,8 +18,9 @@ PAPER = {  # accuracies of each phase
     images.LAYERWISE: (0.7, 0.9, 0.95, 0.95),
     images.STAGED: (0.7, 0.94, 0.98, 0.99),
     images.SCRATCH: (0.99,),
-    images.FORWARD: (0.95,),
+    images.DETACHED: (0.95,),
     images.EVERYWHERE: (0.99,),
+    images.RELU: (0.99,),
     **{images.frozen(n, f): (0.7 + 0.08 * n, 0.99 - 0.02 * f) for n in images.BELOW for f in range(n + 1)},
     **{images.corrected(n): (0.99, 0.75 + 0.08 * n, 0.99 - 0.01 * n) for n in images.BELOW},
 }
@@ -25,8 +28,9 @@ UNLIKE = {
     images.LAYERWISE: (0.7, 0.8, 0.85, 0.99),
     images.STAGED: (0.7, 0.75, 0.82, 0.93),
     images.SCRATCH: (0.99,),
-    images.FORWARD: (0.99,),
-    images.EVERYWHERE: (0.95,),
+    images.DETACHED: (0.7,),
+    images.EVERYWHERE: (0.85,),
+    images.RELU: (0.99,),
     **{images.frozen(n, f): (0.7 + 0.08 * n, 0.9 + 0.02 * f) for n in images.BELOW for f in range(n + 1)},
     **{images.corrected(n): (0.99, 0.65 + 0.08 * n, 0.8) for n in images.BELOW},
 }
@@ -51,7 +55,7 @@ def record(cell: Cell, accuracies: tuple[float, ...], stats: dict[str, float]) -
     return Record(**names, budget={}, claims=claims, stats=stats, status=status, seconds=2.0, metrics=metrics)
 
 
-@pytest.mark.parametrize("item", images.ITEMS, ids=lambda item: item.says)
+@pytest.mark.parametrize("item", ITEMS, ids=lambda item: item.says)
 def test_verdicts_follow_the_records(item: Item) -> None:
     assert judged(item, {"images": list(records(PAPER))})[0] is True
     assert judged(item, {"images": list(records(UNLIKE, kept=0.5, drawn=0.8))})[0] is False
@@ -76,10 +80,10 @@ def test_an_interval_is_students() -> None:
 
 
 def test_the_section_tells_every_table_with_its_seeds() -> None:
-    text = "\n".join(images.text(list(records(PAPER, noise=0))))
+    text = "\n".join(section.text(list(records(PAPER, noise=0))))
     rows = [line for line in text.splitlines() if line.startswith("| ") and "±" in line]
-    assert len(rows) == 4 + 3 + 5 + 2 + 3 + 3
+    assert len(rows) == 4 + 3 + 3 + 5 + 2 + 3 + 3
     assert all("| 6 |" in row for row in rows)
     assert "| layer by layer | 70.0 ± 0.0 | 90.0 ± 0.0 | 95.0 ± 0.0 | 95.0 ± 0.0 | 6 |" in text
     assert "gave up in 6 of 6 runs" in text
-    assert images.depth_figure(list(records(PAPER))).startswith("<svg")
+    assert section.depth_figure(list(records(PAPER))).startswith("<svg")

@@ -430,9 +430,11 @@ def quadratic_records(rmse: float) -> dict[str, list[Record]]:
     return {name: [descended(c, rmse) for c in suites.suite(name).cells()] for name in quadratic.PAGE.sections}
 
 
-def test_the_page_of_over_parameterised_nets_is_an_hour() -> None:
-    cells = [c for name in quadratic.PAGE.sections for c in suites.suite(name).cells()]
-    assert sum(c.time_limit or 1e9 for c in cells) / 2 < 3600
+@pytest.mark.parametrize("name", ["quadratic", "high-threshold", "hierarchy"])
+def test_a_page_is_an_hour_of_two_cores_if_every_cell_takes_all_its_time(name: str) -> None:
+    cells = [c for suite in PAGES[name].sections for c in suites.suite(suite).cells()]
+    computed = 120  # what the page computes by itself
+    assert sum(c.time_limit or 1e9 for c in cells) / 2 + computed < 3600
 
 
 def test_random_labels_are_judged_panel_by_panel() -> None:
@@ -477,6 +479,9 @@ def test_the_optimum_over_all_matrices_is_compared_with() -> None:
         records = {"gram": [loss(c, gap) for c in suites.suite("gram").cells()]}
         assert squares.optimum_is_reached(records)[0] is right
         assert squares.optimum_is_zero(records)[0] is right
+        held, told = squares.weights_are_enough(records)
+        assert held is False
+        assert "kD = 200 and N = 20 to 80: L is" in told
     assert [row[:2] for row in squares.optima(records["gram"])] == [(n, "20") for n in (20, 40, 50, 55, 60, 80)]
 
 

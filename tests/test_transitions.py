@@ -88,16 +88,19 @@ def test_crossings_are_judged_by_their_interval() -> None:
     assert agree[0] is True
     assert "before 5 teachers, where 5.5 is printed" in agree[1]
     assert quadratic.crossing_agrees(PANEL, quadratic.SETTLED, profile(0.0, 0.0, 0.0, 0.0, 1.0, 1.0))[0] is False
+    near = quadratic.crossing_agrees(replace(PANEL, crossing=6.05), quadratic.SETTLED, profile(0.0, 0.0, 1.0, 1.0))
+    assert near[0] is None
     none = quadratic.crossing_agrees(PANEL, quadratic.SETTLED, profile(0.0, 0.0, 0.2))
     assert none[0] is False
     assert "none in 4 to 6" in none[1]
     assert quadratic.crossing_agrees(PANEL, quadratic.PRINTED, profile(0.0, 1.0))[0] is None
 
 
-def test_one_trapped_start_ends_always() -> None:
+def test_trapped_starts_end_always_where_ten_teachers_without_one_are_unlikely() -> None:
     panel = replace(PANEL, always=6)
     assert quadratic.always_from(panel, quadratic.SETTLED, profile(0.0, 0.0, 1.0, 1.0))[0] is True
-    assert quadratic.always_from(panel, quadratic.SETTLED, profile(0.0, 0.0, 1.0, 0.8))[0] is False
+    assert quadratic.always_from(panel, quadratic.SETTLED, profile(0.0, 0.0, 1.0, 0.8))[0] is None
+    assert quadratic.always_from(panel, quadratic.SETTLED, profile(0.0, 0.0, 1.0, 0.2))[0] is False
     assert quadratic.always_from(panel, quadratic.SETTLED, profile(0.0, 0.0))[0] is None
 
 

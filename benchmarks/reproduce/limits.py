@@ -23,6 +23,7 @@ from benchmarks.reproduce.pages import (
     by_task,
     exact,
     grid,
+    grouped,
     middle,
     option,
     slope,
@@ -117,12 +118,9 @@ def many_neurons(records: Records) -> Iterator[str]:
 
 def bounds(records: Records) -> Iterator[tuple[str, ...]]:
     """A row for every D."""
-    tried: dict[int, dict[int, Records]] = {}
-    for r in records:
-        of_size = tried.setdefault(int(option(r.task, "D")), {})
-        of_size.setdefault(int(option(r.task, "m")), []).append(r)
-    for d, sizes in sorted(tried.items()):
-        solved = [m for m, mine in sizes.items() if all(map(exact, mine))]
+    for d, of_size in sorted(grouped(records, lambda r: int(option(r.task, "D"))).items()):
+        tried = grouped(of_size, lambda r: int(option(r.task, "m")))
+        solved = [m for m, mine in tried.items() if all(map(exact, mine))]
         told = (f"{told_apart(d, s):,}" for s in (2, 3, 4))
         yield f"{d}", *told, f"{max(solved):,}" if solved else "-"
 

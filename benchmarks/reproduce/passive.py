@@ -5,7 +5,7 @@ About forty minutes on one core.
 
 from collections.abc import Callable, Iterator, Mapping
 
-from benchmarks.reproduce.pages import Column, Page, Records, Section, duration, grid, statuses
+from benchmarks.reproduce.pages import Column, Page, Records, Section, duration, grid, grouped, headed, statuses
 from benchmarks.reproduce.trained import options, wrong
 from paramid.pictures.phase_map import phase_map
 from paramid.records.record import Record
@@ -58,10 +58,7 @@ def neurons(record: Record) -> str:
 def against_samples(records: Records) -> Iterator[str]:
     """How many seeds are identified, a row for every activation, width and method, a column for every N."""
     columns = sorted({rows(r) for r in records})
-    groups: dict[tuple[str, str, str, str], Records] = {}
-    for record in records:
-        head = (neurons(record), options(record)["m"], str(parameters(record)), record.method)
-        groups.setdefault(head, []).append(record)
+    groups = grouped(records, lambda r: (neurons(r), options(r)["m"], str(parameters(r)), r.method))
     body = ((*head, least(mine), *(share(mine, n) for n in columns)) for head, mine in sorted(groups.items()))
     yield from grid(("activation", "m", "P", "method", "N/P", *(f"N={n}" for n in columns)), body)
 
@@ -118,9 +115,7 @@ SMALL: tuple[Column, ...] = (
 
 def small_cases(records: Records) -> Iterator[str]:
     """Beside what was measured of the published code."""
-    groups: dict[tuple[str, str], Records] = {}
-    for record in records:
-        groups.setdefault((neurons(record), record.method), []).append(record)
+    groups = grouped(records, lambda r: (neurons(r), r.method))
     body = ((*head, *(cell(mine) for _, cell in SMALL), PUBLISHED[head[0]]) for head, mine in groups.items())
     yield from grid(("activation", "method", *(name for name, _ in SMALL), "published code"), body)
 
@@ -129,9 +124,9 @@ def tables(records: Records) -> Iterator[str]:
     """Three parts."""
     false = sum(map(wrong, records))
     yield f"{false} of {len(records)} runs ended with a wrong network that their method stood for."
-    for method in dict.fromkeys(r.method for r in records if wrong(r)):
-        mine = [r for r in records if r.method == method]
-        yield f"- `{method}`: {sum(map(wrong, mine))} of {len(mine)}."
+    for method, mine in grouped(records, lambda r: r.method).items():
+        if any(map(wrong, mine)):
+            yield f"- `{method}`: {sum(map(wrong, mine))} of {len(mine)}."
     parts: Mapping[str, tuple[Callable[[Record], bool], Callable[[Records], Iterator[str]]]] = {
         "Unit weight vectors, outer weights 1: D = 4, P = m (D + 1)": (pinned, against_samples),
         "Norms, outer weights and an output bias besides: D = 5, P = m (D + 2) + 1": (
@@ -142,8 +137,7 @@ def tables(records: Records) -> Iterator[str]:
     }
     for title, (fits, text) in parts.items():
         if mine := [r for r in records if fits(r)]:
-            yield from ("", f"### {title}", "")
-            yield from text(mine)
+            yield from headed(title, text(mine))
 
 
 def findings(made: Mapping[str, Records]) -> Iterator[str]:
@@ -151,11 +145,8 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
     records = [r for mine in made.values() for r in mine if pinned(r)]
     yield "The least N/P from which on every seed was identified, over all widths and activations of the first table:"
     yield ""
-    for method in dict.fromkeys(r.method for r in records):
-        groups: dict[tuple[str, str], Records] = {}
-        for record in (r for r in records if r.method == method):
-            groups.setdefault((neurons(record), options(record)["m"]), []).append(record)
-        told = [least(mine) for mine in groups.values()]
+    for method, ours in grouped(records, lambda r: r.method).items():
+        told = [least(mine) for mine in grouped(ours, lambda r: (neurons(r), options(r)["m"])).values()]
         known = sorted((t for t in told if t != "-"), key=float)
         span = f"{known[0]} to {known[-1]}" if known else "none"
         yield f"- `{method}`: {span}, in {len(known)} of {len(told)} rows"

@@ -46,6 +46,11 @@ def spread(values: Iterable[float], form: str = ".3g") -> str:
     return f"{min(found):{form}} to {max(found):{form}}"
 
 
+def every(held: Sequence[bool | None]) -> bool | None:
+    """Whether all hold; one that does not is enough to say so."""
+    return False if False in held else None if None in held else True
+
+
 def judged(item: Item, made: Made) -> Judged:
     """The verdict on an item; undecided where its records are missing or say nothing."""
     if item.judge is None:

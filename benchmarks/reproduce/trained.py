@@ -17,6 +17,8 @@ from benchmarks.reproduce.pages import (
     Records,
     Section,
     grid,
+    grouped,
+    headed,
     largest,
     share,
 )
@@ -86,21 +88,22 @@ def part(record: Record) -> str:
 def tables(records: Records) -> Iterator[str]:
     """A table a part, plain networks first."""
     yield from counted(records)
+    parts = grouped(records, part)
     for name in reversed(PARTS):
-        if mine := [r for r in records if part(r) == name]:
-            yield from ("", f"### {name}", "")
-            yield from table(mine)
+        if name in parts:
+            yield from headed(name, table(parts[name]))
 
 
 def table(records: Records) -> Iterator[str]:
     """A row for every architecture, activation and method."""
-    groups: dict[tuple[str, ...], Records] = {}
-    for record in records:
-        given = options(record)
-        head = (given.get("data", "friedman"), shape(given), given.get("activation", "tanh"), record.method)
-        groups.setdefault(head, []).append(record)
-    rows = ((*head, *(cell(mine) for _, cell in COLUMNS)) for head, mine in groups.items())
+    rows = ((*head, *(cell(mine) for _, cell in COLUMNS)) for head, mine in grouped(records, setting).items())
     yield from grid(("data", "network", "activation", "method", *(name for name, _ in COLUMNS)), rows)
+
+
+def setting(record: Record) -> tuple[str, ...]:
+    """Data, architecture, activation and method."""
+    given = options(record)
+    return given.get("data", "friedman"), shape(given), given.get("activation", "tanh"), record.method
 
 
 def counted(records: Records) -> Iterator[str]:
@@ -118,12 +121,9 @@ def findings(made: Mapping[str, Records]) -> Iterator[str]:
     records = [r for mine in made.values() for r in mine]
     found = {(r.task, r.seed) for r in records if r.metrics.get("identified") == 1}
     lost = [r for r in records if (r.task, r.seed) not in found]
-    groups: dict[tuple[str, str, str], list[int]] = {}
-    for record in lost:
-        said = (record.task, record.method, record.reason or record.status.key)
-        groups.setdefault(said, []).append(record.seed)
-    for (task, method, reason), seeds in groups.items():
-        yield f"- `{task}`, seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}, {method}: {reason}"
+    groups = grouped(lost, lambda r: (r.task, r.method, r.reason or r.status.key))
+    for (task, method, reason), mine in groups.items():
+        yield f"- `{task}`, seed{'s' * (len(mine) > 1)} {', '.join(str(r.seed) for r in mine)}, {method}: {reason}"
     if not lost:
         yield "- none"
 

@@ -1,1 +1,1 @@
-"""Convolutional nets of quadratic activations: their layers and heads, and their training phase by phase."""
+"""Convolutional nets, quadratic or of ReLUs: their layers and heads, and their training phase by phase."""

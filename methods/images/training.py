@@ -5,14 +5,14 @@
 References: Allen-Zhu & Li, arXiv:2001.04413, A.4: 120 epochs, batches of 125, lr 0.1 and a tenth of it at 80 and 100.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
 from paramid import GiveUp, Run
-from paramid.methods.images.quadratic_layers import Net, settle, values
+from paramid.methods.images.convolutional_layers import Net, settle, values
 from paramid.methods.refinement.stochastic import Momentum
 
 FALLS = ((2, 3), (5, 6))  # shares of the epochs after which the rate is a tenth of what it was
@@ -26,7 +26,7 @@ class Recipe:
     batch: int
     lr: float
     decay: float
-    backward: bool  # whether layers are trained by those above them
+    backward: bool  # whether gradients pass through the layers above
 
 
 def rate(recipe: Recipe, epoch: int) -> float:
@@ -60,18 +60,12 @@ def opened(net: Net, frozen: int) -> Net:
     def own(value: Tensor) -> Tensor:
         return value.clone().requires_grad_()
 
-    layers = [
-        layer if place < frozen else replace(layer, **{n: own(getattr(layer, n)) for n in ("weight", "scale", "shift")})
-        for place, layer in enumerate(net.layers)
-    ]
+    layers = [layer if place < frozen else layer.of(own) for place, layer in enumerate(net.layers)]
     heads = [head if head is None else own(head) for head in net.heads]
     return Net(tuple(layers), tuple(heads), own(net.bias))
 
 
 def closed(net: Net) -> Net:
     """The net without a graph."""
-    layers = [
-        replace(layer, **{n: getattr(layer, n).detach() for n in ("weight", "scale", "shift")}) for layer in net.layers
-    ]
     heads = [head if head is None else head.detach() for head in net.heads]
-    return Net(tuple(layers), tuple(heads), net.bias.detach())
+    return Net(tuple(layer.of(Tensor.detach) for layer in net.layers), tuple(heads), net.bias.detach())

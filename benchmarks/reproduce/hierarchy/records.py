@@ -1,11 +1,11 @@
 """Numbers of records of quadratic DenseNets: errors of features by stage, gains, kernels by name."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from statistics import geometric_mean, median
 
-from benchmarks.reproduce.pages import Column, Records
+from benchmarks.reproduce.pages import Records, grouped, option
 from paramid.records.record import Record
 from paramid.words.naming import Name
 
@@ -15,7 +15,6 @@ LEARNERS = ("densenet-layerwise", "densenet-joint", "densenet-algorithm1", "dens
 GAPS = ("1.0-0.2-0.04", "1.0-1.0-1.0")
 SOLVED = 1e-12
 ALTERNATING = "densenet-als:passes=30"
-SEEDS: Column = ("seeds", lambda mine: str(len(mine)))
 
 
 def seeds(records: Records) -> int:
@@ -52,10 +51,15 @@ def mean(errors: Sequence[float]) -> float:
     return geometric_mean(errors) if errors and min(errors) > 0 and max(errors) < math.inf else math.nan
 
 
-def middle(values: Sequence[float]) -> str:
-    """The median in words."""
-    known = [v for v in values if math.isfinite(v)]
-    return f"{median(known):.2g}" if known else "-"
+def known(values: Iterable[float]) -> list[float]:
+    """Those that are finite."""
+    return [v for v in values if math.isfinite(v)]
+
+
+def middle(values: Iterable[float]) -> str:
+    """The median of those that are finite, in words."""
+    found = known(values)
+    return f"{median(found):.2g}" if found else "-"
 
 
 def mse(records: Records) -> str:
@@ -70,13 +74,17 @@ def rows_of(records: Records) -> str:
 
 def kernel_lines(records: Records) -> dict[str, list[tuple[float, float]]]:
     """(N, error) by kernel."""
-    made: dict[str, list[tuple[float, float]]] = {}
-    for record in records:
-        options = dict(Name.parse(record.method).options)
-        kind = options.get("kernel", f"poly of degree {options.get('degree', '4')}")
-        name = kind if kind == "ntk" else f"{kind} on {'(x, x² - 1)' if 'features' in options else 'x'}"
-        made.setdefault(name, []).append((float(options["N"]), metric(record, "error")))
-    return {name: sorted(points) for name, points in made.items()}
+    return {
+        name: sorted((option(r.method, "N"), metric(r, "error")) for r in mine)
+        for name, mine in grouped(records, kernel_of).items()
+    }
+
+
+def kernel_of(record: Record) -> str:
+    """The kernel, and what of."""
+    options = dict(Name.parse(record.method).options)
+    kind = options.get("kernel", f"poly of degree {options.get('degree', '4')}")
+    return kind if kind == "ntk" else f"{kind} on {'(x, x² - 1)' if 'features' in options else 'x'}"
 
 
 def floors(records: Records) -> Records:

@@ -9,7 +9,6 @@ from benchmarks.reproduce.hierarchy.records import (
     GAP,
     KERNEL,
     PASSES,
-    SEEDS,
     SOLVED,
     floors,
     gain,
@@ -23,26 +22,25 @@ from benchmarks.reproduce.hierarchy.records import (
     seeds,
     stage,
 )
-from benchmarks.reproduce.pages import ENDED, IDENTIFIED, SECONDS, Records, by_task, grid, slope
+from benchmarks.reproduce.pages import ENDED, IDENTIFIED, SECONDS, SEEDS, Records, by_task, grid, headed, option, slope
 from paramid.records.record import Record
 from paramid.words.naming import Name
 
 
 def text(records: Records) -> Iterator[str]:
     """All of the suite `bfc`."""
-    parts = (
-        ("Who corrects", learners),
-        ("The gap", gaps),
-        ("Kernels first, correction after", alternating),
-        ("The staircase over depth", staircase),
-        ("How many samples", samples),
-        ("Kernels", kernels),
-        ("Label noise", noise),
-        ("The wrong structure", structures),
-    )
-    for title, part in parts:
-        yield from ("", f"### {title}", "")
-        yield from part(records)
+    parts = {
+        "Who corrects": learners,
+        "The gap": gaps,
+        "Kernels first, correction after": alternating,
+        "The staircase over depth": staircase,
+        "How many samples": samples,
+        "Kernels": kernels,
+        "Label noise": noise,
+        "The wrong structure": structures,
+    }
+    for title, part in parts.items():
+        yield from headed(title, part(records))
 
 
 def learners(records: Records) -> Iterator[str]:
@@ -126,7 +124,7 @@ def kernels(records: Records) -> Iterator[str]:
     yield "which are layer 3's."
     yield ""
     mine = [r for r in records if r.method.startswith(KERNEL)]
-    counts = sorted({float(dict(Name.parse(r.method).options)["N"]) for r in mine})
+    counts = sorted({option(r.method, "N") for r in mine})
     rows = []
     for name, points in kernel_lines(mine).items():
         at = dict(points)
@@ -140,7 +138,7 @@ def noise(records: Records) -> Iterator[str]:
     two = ("S_2", lambda rs: middle([metric(r, "feature_error_2") for r in rs]))
     three = ("S_3", lambda rs: middle([metric(r, "feature_error_3") for r in rs]))
     yield from by_task(mine, SEEDS, two, three, IDENTIFIED, ENDED)
-    values = [(float(dict(Name.parse(r.task).options)["noise"]), metric(r, "feature_error_2")) for r in mine]
+    values = [(option(r.task, "noise"), metric(r, "feature_error_2")) for r in mine]
     good = [(n, e) for n, e in values if math.isfinite(e)]
     yield ""
     yield f"The error of S_2 goes like noise^{slope((n for n, _ in good), (e for _, e in good)):.2f}."

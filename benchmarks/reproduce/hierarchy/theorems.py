@@ -7,6 +7,7 @@ from functools import cache
 import torch
 from torch import Tensor
 
+from benchmarks.reproduce.hierarchy.verdicts import NEAR
 from benchmarks.reproduce.pages import grid, slope
 from benchmarks.reproduce.source_items import Judged, Made, spread
 from paramid import Run
@@ -145,13 +146,13 @@ def gap_is_accuracy(_: Made) -> Judged:
     """Pr ≈ α_l."""
     power = slope(GAPS, (p for p, _, _ in labels()))
     told = f"{spread((p for p, _, _ in labels()), '.2%')} of the labels depend on layer 3, like α_3^{power:.2f}"
-    return abs(power - 1) < 0.2, told
+    return abs(power - 1) < NEAR, told
 
 
 def entropy_is_error(_: Made) -> Judged:
     """CE ≈ ε where E(F - G*)² = ε² and v = 1/ε."""
     power = slope((e for _, e, _ in labels()), (c for _, _, c in labels()))
-    return abs(power - 1) < 0.25, f"the cross entropy at v = 1/ε goes like ε^{power:.2f}"
+    return abs(power - 1) < NEAR, f"the cross entropy at v = 1/ε goes like ε^{power:.2f}"
 
 
 def text() -> Iterator[str]:

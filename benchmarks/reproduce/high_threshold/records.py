@@ -1,9 +1,13 @@
 """Records of the suite `high-threshold`: which of them is which, their first and last angles, and exponents of both."""
 
+import math
 from collections.abc import Iterable, Mapping
-from statistics import median
+from dataclasses import dataclass
 
-from benchmarks.reproduce.pages import Records, slope
+from scipy.stats import linregress
+from scipy.stats import t as student
+
+from benchmarks.reproduce.pages import Records, grouped
 from paramid.records.record import Record
 from paramid.words.naming import Name
 
@@ -47,19 +51,36 @@ def angles(records: Iterable[Record], *, at: int = -1) -> list[float]:
 
 def by(records: Records, which: str) -> dict[str, Records]:
     """Records by an option of their task."""
-    groups: dict[str, Records] = {}
-    for r in records:
-        groups.setdefault(options(r.task).get(which, ""), []).append(r)
-    return groups
+    return grouped(records, lambda r: options(r.task).get(which, ""))
 
 
-def exponent(records: Records) -> tuple[float, int] | None:
-    """How the median last angle goes with N, and from how many runs; None below two N."""
-    groups = {int(n): found for n, mine in by(records, "N").items() if n and (found := angles(mine))}
-    if len(groups) < 2:
+@dataclass(frozen=True)
+class Power:
+    """An exponent of N, half its 95 % interval, and the runs that it is fitted to."""
+
+    value: float
+    reach: float
+    runs: int
+
+    def __str__(self) -> str:
+        return f"N^{self.value:.2f} ± {self.reach:.2f} ({self.runs} runs)"
+
+    def between(self, low: float, high: float) -> bool | None:
+        """Whether it lies there, and below 0 with its whole interval; False where nothing of its interval does."""
+        if self.value + self.reach < low or self.value - self.reach > high:
+            return False
+        return True if low <= self.value <= high and self.value + self.reach < 0 else None
+
+
+def exponent(records: Records) -> Power | None:
+    """How the last angle goes with N, by least squares over all runs; None below two N."""
+    points = [(math.log(int(n)), math.log(a)) for n, mine in by(records, "N").items() if n for a in angles(mine)]
+    if len({n for n, _ in points}) < 2:
         return None
-    sizes = sorted(groups)
-    return slope(sizes, [median(groups[n]) for n in sizes]), sum(map(len, groups.values()))
+    fit = linregress(*zip(*points, strict=True))
+    free = len(points) - 2
+    reach = float(student.ppf(0.975, free) * fit.stderr) if free else math.inf
+    return Power(float(fit.slope), reach, len(points))
 
 
 def finished(records: Records) -> int:

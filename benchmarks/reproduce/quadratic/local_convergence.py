@@ -31,6 +31,8 @@ from paramid.methods.squares.overparam_descent import Point, Problem, point
 from paramid.methods.squares.overparam_polish import tangent_kernel
 
 ROUNDING = 1e-24  # of L over L_0
+GROWTH = 0.25  # exponents up to which nothing grows, or no more than it is said to
+LAW, LEFT = 0.5, 0.5  # how near an exponent is to a law; the share of a distance that is left where it was covered
 EVEN = {"softplus": True, "tanh": False, "logistic": False, "erf": False}  # whether γ ≠ 0
 SHARPNESS = {"softplus": 4.0, "erf": math.sqrt(0.5)}  # Figure 1's b; erf as Example 2.4 prints it is √2 erf(z/√2)
 
@@ -228,14 +230,14 @@ def radius_law(_: Made) -> Judged:
             told.append(f"{name}: n^{steep[-1]:.2f}")
         else:
             told.append(f"{name}: wider than what was tried")
-    held = all(abs(e + 1.5) < 0.5 for e in steep) if steep else None
+    held = all(abs(e + 1.5) < LAW for e in steep) if steep else None
     return held, f"the radius up to which (7.54) holds goes like {', '.join(told)}, where (2.4) says n^-1.5"
 
 
 def weights_are_found(_: Made) -> Judged:
     """Whether descent converges to the planted weights, or function."""
     mine = basins(SIZES)
-    return max(b.moved for b in mine) < 0.5, (
+    return max(b.moved for b in mine) < LEFT, (
         f"L vanishes, but {spread((b.moved for b in mine), '.2f')} of ‖W_0 - W*‖ and "
         f"{spread((b.tested for b in mine), '.2f')} of the error on fresh inputs are left: n < kd "
         "labels do not tell them"
@@ -246,7 +248,7 @@ def rate_is_printed(_: Made) -> Judged:
     """Whether the rate is 1 - c α d/n, or that of the proof, d²/n."""
     found = {name: exponents[0] for name, exponents in rates(SIZES).items()}
     told = ", ".join(f"{name}: d^{e:.2f}" for name, e in found.items())
-    return all(e < -0.5 for e in found.values()), (
+    return all(e < -LAW for e in found.values()), (
         f"σ_min(J)²/n at n = d²/10 goes like {told}, where d/n says d^-1 and the proof's m_L of (7.44), d²/n, says "
         "d^0; (7.59) loses a d on the way"
     )
@@ -257,7 +259,7 @@ def smoothness(_: Made) -> Judged:
     found = {name: exponents[1] for name, exponents in rates(SIZES).items()}
     told = ", ".join(f"{name}: k^{e:.2f}" for name, e in found.items())
     return all(
-        e < 1.2 for e in found.values()
+        e < 1 + GROWTH for e in found.values()
     ), f"λ_max of the tangent kernel over n, k = d, n = d²/10, goes like {told}"
 
 

@@ -13,6 +13,7 @@ from benchmarks.reproduce.pages import (
     by_task,
     duration,
     grid,
+    grouped,
     middle,
     option,
 )
@@ -23,7 +24,7 @@ from paramid.records.record import Record
 from paramid.words.naming import Name
 
 SEEDS: Column = ("seeds", lambda mine: str(len(mine)))
-ROUNDING = 1e-20  # of L
+ROUNDING, REACHED = 1e-20, 1e-10  # of L: zero, and apart from the optimum
 DESCENTS = {  # options of the method: how the paper calls it
     ("curvature", "0", "", ""): "gradient descent, one constant step",
     ("curvature", "", "", ""): "perturbed gradient descent, one constant step",
@@ -65,15 +66,15 @@ def random_ones(records: Records) -> list[Record]:
 
 def optima(records: Records) -> list[tuple[float, str, float, float]]:
     """By N: instances, and L of the net and of the convex problem."""
-    rest, rows = random_ones(records), []
-    for n in sorted({option(r.task, "N") for r in rest}):
-        told: dict[str, list[float]] = {}
-        for r in rest:
-            if option(r.task, "N") == n:
-                told.setdefault(Name.parse(r.method).base, []).append(r.metrics["training_rmse"] ** 2)
-        if len(told) == 2:
-            count = sum(int(option(r.task, "instances")) for r in rest if option(r.task, "N") == n) // 2
-            rows.append((n, str(count), median(told["overparam-gd"]), median(told["gram-least-squares"])))
+    rows = []
+    for n, mine in sorted(grouped(random_ones(records), lambda r: option(r.task, "N")).items()):
+        by = grouped(mine, lambda r: Name.parse(r.method).base)
+        if len(by) == 2:
+            net, convex = (
+                median(r.metrics["training_rmse"] ** 2 for r in by[name])
+                for name in ("overparam-gd", "gram-least-squares")
+            )
+            rows.append((n, str(sum(int(option(r.task, "instances")) for r in mine) // 2), net, convex))
     return rows
 
 
@@ -123,11 +124,20 @@ def measured(mine: Records) -> tuple[str, str, str, str, str]:
 # Verdicts
 
 
+def weights_are_enough(made: Made) -> Judged:
+    """§2.1, below Theorem 2.1: Gaussian inputs and kD > N are enough for zero."""
+    weights = min(int(option(r.task, "D")) * int(option(r.task, "k")) for r in random_ones(made["gram"]))
+    inside = [(n, net) for n, _, net, _ in optima(made["gram"]) if n < weights]
+    above = [f"{net:.1e} at N = {n:g}" for n, net in inside if net > ROUNDING]
+    told = f"kD = {weights} and N = {min(inside)[0]:g} to {max(inside)[0]:g}: L is {', '.join(above) or 'zero'}"
+    return not above, f"{told}; squares show D(D+1)/2 numbers, however many weights they have"
+
+
 def optimum_is_reached(made: Made) -> Judged:
     """Theorem 2.1: every local minimum is global."""
     rows = optima(made["gram"])
     gap = max(abs(net - convex) for _, _, net, convex in rows)
-    return gap < 1e-10, f"L of {rows[0][1]} instances at each of {len(rows)} N is the convex optimum's to {gap:.1e}"
+    return gap < REACHED, f"L of {rows[0][1]} instances at each of {len(rows)} N is the convex optimum's to {gap:.1e}"
 
 
 def optimum_is_zero(made: Made) -> Judged:
@@ -149,10 +159,8 @@ def planted_is_zero(made: Made) -> Judged:
 
 def arrives(name: str, made: Made) -> Judged:
     """Whether one of the named descents finds a small loss in every setting; not decided where it is on its way."""
-    told: dict[str, list[Record]] = {}
-    for r in made["landscape-descents"]:
-        if called(r) == name and "fitted_nearly" in r.metrics:
-            told.setdefault(setting(r.task), []).append(r)
+    ended = (r for r in made["landscape-descents"] if called(r) == name and "fitted_nearly" in r.metrics)
+    told = grouped(ended, lambda r: setting(r.task))
     shares = {at: [min(r.metrics[m] for r in mine) for m in ("fitted_nearly", "fitted")] for at, mine in told.items()}
     words = "; ".join(f"{at}: {near:.0%} and {whole:.0%}" for at, (near, whole) in shares.items())
     held = True if shares and all(near == 1 for near, _ in shares.values()) else None

@@ -1,9 +1,10 @@
-"""Convolutional layers of quadratic activations below linear heads.
+"""Convolutional layers below linear heads.
 
-    (1)  h_0 = the image, its pixels of mean 0 and deviation 1,   h_l = BN_l(z_l + z_l² / 10),   z_l = W_l ∗ h_{l-1},
+    (1)  h_0 = the image, its pixels of mean 0 and deviation 1,   h_l = BN_l(σ(z_l)),   z_l = W_l ∗ h_{l-1},
     (2)  f = b + Σ_l A_l mean(h_l),   the mean over all places, over the layers that have a head,
 
-∗ a convolution of 3 × 3 with zeros around the image, and the batch norm behind the activation. In training BN_l takes
+∗ a convolution of 3 × 3 with zeros around the image, σ(z) = z + z²/10 or max(0, z), and the batch norm behind it. In
+training BN_l takes
 mean and variance from the batch; `settled` are those of all training images, which a net keeps. With `backward=False`
 layer l is trained by its own head alone: h_{l-1} enters (1) as a constant.
 
@@ -14,7 +15,7 @@ head on every layer) and A.4 (one head, average pooling and a linear layer).
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import torch
@@ -24,23 +25,29 @@ from torch.nn.functional import batch_norm, conv2d
 from paramid import Run
 
 F32, WINDOW, SQUARES = torch.float32, 3, 0.1
+ACTIVATIONS: Mapping[str, Callable[[Tensor], Tensor]] = {"quadratic": lambda z: z + SQUARES * z * z, "relu": torch.relu}
 ROWS = 250  # images at a time where no gradient is wanted
 
 
 @dataclass(frozen=True)
 class Layer:
-    """W_l (channels, channels below, 3, 3), what BN_l multiplies by and adds, and the moments it takes off."""
+    """W_l (channels, channels below, 3, 3), what BN_l multiplies by and adds, the moments it takes off, and σ."""
 
     weight: Tensor
     scale: Tensor
     shift: Tensor
     mean: Tensor
     variance: Tensor
+    activation: str = "quadratic"
 
     @property
     def trained(self) -> tuple[Tensor, ...]:
         """What training changes."""
         return self.weight, self.scale, self.shift
+
+    def of(self, each: Callable[[Tensor], Tensor]) -> "Layer":
+        """The layer with `each` of what training changes."""
+        return replace(self, weight=each(self.weight), scale=each(self.scale), shift=each(self.shift))
 
 
 @dataclass(frozen=True)
@@ -52,12 +59,12 @@ class Net:
     bias: Tensor
 
 
-def layer_start(channels: int, below: int, run: Run) -> Layer:
+def layer_start(channels: int, below: int, run: Run, activation: str = "quadratic") -> Layer:
     """A layer at random: weights normal with variance 1 / fan-in."""
     fan = WINDOW * WINDOW * below
     weight = (run.normal(channels, fan) / math.sqrt(fan)).to(F32).view(channels, below, WINDOW, WINDOW)
     one = torch.ones(channels, dtype=F32, device=run.device)
-    return Layer(weight, one, 0 * one, 0 * one, one)
+    return Layer(weight, one, 0 * one, 0 * one, one, activation)
 
 
 def with_heads(layers: Sequence[Layer], classes: int, *, everywhere: bool) -> Net:
@@ -71,9 +78,8 @@ def with_heads(layers: Sequence[Layer], classes: int, *, everywhere: bool) -> Ne
 
 
 def activated(layer: Layer, h: Tensor) -> Tensor:
-    """The z_l + z_l² / 10 of (1)."""
-    z = conv2d(h, layer.weight, padding=WINDOW // 2)
-    return z + SQUARES * z * z
+    """The σ(z_l) of (1)."""
+    return ACTIVATIONS[layer.activation](conv2d(h, layer.weight, padding=WINDOW // 2))
 
 
 def features(layer: Layer, h: Tensor, *, settled: bool) -> Tensor:
