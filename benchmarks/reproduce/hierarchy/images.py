@@ -13,9 +13,10 @@ from statistics import mean, stdev
 
 from scipy.stats import t as student
 
-from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import Records, Section, grid
 from benchmarks.reproduce.source_items import Item, Judged, Made, verdicts
+from paramid.pictures.lines import chart
+from paramid.pictures.sheet import Figure
 
 SUITE, TASK, SHUFFLED = "images", "images", "images:labels=shuffled"
 DEPTHS, BELOW = (1, 2, 3, 4), (1, 2, 3)  # of nets, and of their lower parts
@@ -380,7 +381,7 @@ MISSING = (
 # Figures
 
 
-def depth_figure(records: Records) -> str:
+def depth_figure(records: Records) -> Figure:
     """Held-out errors over depth."""
     series = {}
     for name, method in (("layer by layer", LAYERWISE), ("all together", STAGED)):

@@ -28,6 +28,7 @@ def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     from paramid.board import data_files, history, site
     from paramid.board.summary import Summary
+    from paramid.pictures import svg
     from paramid.records import published
     from paramid.records.store import Store
     from paramid.running import verification
@@ -50,6 +51,7 @@ def act(options: argparse.Namespace) -> int:
         place = published.whereabouts(where)
         if options.store is None and place.is_dir():
             published.append(found.lines(), place, f"{published.name()}-audit")
+    svg.reset()
     over_commits = history.body(asv_results.read(options.history)) if options.history else ""
     summary = Summary(records.values(), verdicts, refused)
     made = site.build(summary, over_commits)
