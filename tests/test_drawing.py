@@ -1,5 +1,6 @@
 """What all figures share: looks that stay, labels that keep apart, axes, and files that open and are the same twice."""
 
+import re
 import sys
 from collections.abc import Sequence
 from itertools import combinations, pairwise
@@ -67,7 +68,7 @@ def test_short_names_are_never_alike(every: Sequence[str]) -> None:
 
 def test_a_short_name_keeps_what_tells_it() -> None:
     long = ["sphere-lm:derivatives=exact", "spm:derivatives=exact,step=1.5", "spm", "threshold-correlation"]
-    assert list(shortened(long).values()) == ["spm", "threshold-…rrelation", "sphere-lm:exact", "spm:exact,1.5"]
+    assert list(shortened(long).values()) == ["spm", "threshold-correlation", "sphere-lm:exact", "spm:exact,step=1.5"]
 
 
 @given(st.lists(st.floats(-50, 250), max_size=14))
@@ -114,12 +115,23 @@ def test_a_drawing_in_a_page_is_short_plain_and_follows_its_ink() -> None:
     drawn = svg(chart({"a": [(1, 1), (10, 5)], "b": [(1, 2), (10, 2)]}, title="T", across="x", up="y"))
     root = ElementTree.fromstring(drawn)
     assert len(drawn) < 4000
-    assert {e.tag.removeprefix(SVG) for e in root.iter()} == {"svg", "desc", "style", "g", "path", "text", "title"}
+    assert {e.tag.removeprefix(SVG) for e in root.iter()} == {
+        *("svg", "desc", "style", "g", "path", "circle", "text", "title")
+    }
     assert not [e for e in root.iter() if e.get("id") or e.get("style") or e.get("clip-path")]
     assert "#1a1a1a" not in drawn.replace("svg:root{color:#1a1a1a}", "")
     assert {"T", "x", "y", "a", "b"} <= {e.text for e in root.iter(f"{SVG}text")}
     assert "M44 " in drawn
     assert "currentColor" in drawn
+
+
+def test_words_in_several_lines_and_turned_ones_stand_where_they_were_put() -> None:
+    figure = chart({"a": [(1, 1), (10, 5)]}, title="T", across="x", up="y")
+    figure.axes[0].text(0.5, 0.5, "one\ntwo", transform=figure.axes[0].transAxes)
+    figure.axes[0].text(0.5, 0.5, "up", rotation=90, transform=figure.axes[0].transAxes)
+    drawn = svg(figure)
+    assert re.search(r'x="2\d\d[\d.]*" y="1\d\d[\d.]*">one<', drawn)
+    assert re.search(r'transform="translate\(2[\d.]+ 1[\d.]+\)rotate\(-90\)"[^>]*>up<', drawn)
 
 
 def test_a_link_makes_a_drawing_a_group_of_them() -> None:

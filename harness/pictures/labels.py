@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-MOST = 20  # letters of a name beside a line
+MOST = 23  # letters of a name beside a line
 REACH, RINGS, NEAR = 6.0, 24, 24  # points from a mark to its words; rings around it; free places that are compared
 LETTER, LINE = 0.62, 1.2  # of the size of a font: the width of a letter on average, the height of a line
 
@@ -14,7 +14,8 @@ LETTER, LINE = 0.62, 1.2  # of the size of a font: the width of a letter on aver
 def shortened(names: Iterable[str], most: int = MOST) -> dict[str, str]:
     """A word for each name, at most so long unless two would be alike.
 
-    What is longer loses the names of its options, `spm:step=1.5` becomes `spm:1.5`, and if need be its middle.
+    What is longer loses the names of options that are words, `spm:derivatives=exact` becomes `spm:exact`, and if need
+    be its middle.
     """
     made: dict[str, str] = {}
     every = sorted(set(names), key=lambda name: (len(name), name))
@@ -26,7 +27,7 @@ def shortened(names: Iterable[str], most: int = MOST) -> dict[str, str]:
 
 def _shorter(name: str, most: int) -> Iterator[str]:
     if len(name) > most:
-        plain = re.sub(r"(?<=[:,])\w+=", "", name)
+        plain = re.sub(r"(?<=[:,])\w+=(?=[a-z])", "", name)
         if len(plain) <= most:
             yield plain
         for head in (*range(most // 2, most - 2), *range(most // 2 - 1, 1, -1)):

@@ -89,8 +89,9 @@ def _cell(axes: Axes, here: Sequence[Record], words: str, place: tuple[int, int]
     axes.add_patch(frame)
     if hatched:
         _hatch(axes, x, y, wide)
-    said = f"{sum(map(identified, here))}/{len(here)}\n{_short(level, wide)}"
-    axes.text(x + 0.5, y + 0.5, said, color=ink, fontsize=SMALL, ha="center", va="center", linespacing=1.15)
+    said = ((f"{sum(map(identified, here))}/{len(here)}", 0.33, "bold"), (_short(level, wide), 0.71, "normal"))
+    for text, down, weight in said:
+        axes.text(x + 0.5, y + down, text, color=ink, fontsize=SMALL, weight=weight, ha="center", va="center")
 
 
 def _short(level: float, wide: float) -> str:

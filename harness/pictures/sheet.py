@@ -64,7 +64,7 @@ def sheet(
 
 def named(axes: Axes, *, title: str, across: str, up: str) -> None:
     """The words of a panel."""
-    short = clipped(title, 58)
+    short = clipped(title, 48)
     heading = axes.set_title(clean(short), loc="left", x=0.0, y=1.0, pad=20.0, fontsize=SIZE, color=INK, weight="bold")
     if short != title:
         heading.set_gid(titled(title))

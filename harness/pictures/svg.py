@@ -132,9 +132,12 @@ def _marks(element: Element, shapes: Mapping[str, str]) -> Iterator[Mark]:
         for child in element:
             yield from _marks(child, shapes)
     elif name == "use":
-        place = " ".join(_length(element.get(n, "0")) for n in "xy")
+        x, y = (_length(element.get(n, "0")) for n in "xy")
         shape = _short(shapes[element.get(LINK, "").removeprefix("#")])
-        yield Mark("", "", f'<path d="{shape}" transform="translate({place})"{_told(looks)}/>')
+        if round_ := re.fullmatch(r"M0 ([\d.]+)(?:C[^A-Z]+){8}Z", shape):
+            yield Mark("", "", f'<circle cx="{x}" cy="{y}" r="{round_[1]}"{_told(looks)}/>')
+        else:
+            yield Mark("", "", f'<path d="{shape}" transform="translate({x} {y})"{_told(looks)}/>')
     elif name == "path" and {looks.get("fill"), looks.get("stroke", "none")} != {"none"}:
         yield Mark("path", _told(looks), _short(element.get("d", "")))
     elif name == "text":
@@ -142,8 +145,10 @@ def _marks(element: Element, shapes: Mapping[str, str]) -> Iterator[Mark]:
 
 
 def _words(element: Element, looks: dict[str, str]) -> Mark:
-    x, y = (_length(element.get(name, "0")) for name in "xy")
-    turned = re.match(r"rotate\((-?[\d.]+)", element.get("transform", ""))
+    told = element.get("transform", "")
+    moved = re.search(r"translate\((\S+)[ ,]+(\S+?)\)", told)  # of text in several lines
+    x, y = map(_length, moved.groups() if moved else (element.get("x", "0"), element.get("y", "0")))
+    turned = re.search(r"rotate\((-?[\d.]+)", told)
     angle = _length(turned[1]) if turned else "0"
     place = f'x="{x}" y="{y}"' if angle == "0" else f'transform="translate({x} {y})rotate({angle})"'
     if looks.get("fill") == "currentColor":
