@@ -30,7 +30,7 @@ from tests.records import made
 
 Kind = Callable[[list[Record]], Figure]
 FIGURES: list[Kind] = [
-    phase_map, curves, lambda r: curves(r, "queries"), scaling, pareto, lambda r: pareto(r, "seconds", by="task"),
+    phase_map, curves, lambda r: curves(r, "queries", seeds=False), scaling, pareto, lambda r: pareto(r, "seconds", by="task"),
     profile, lambda r: noise(r, "m"),
 ]  # fmt: skip
 SVG = "{http://www.w3.org/2000/svg}"
@@ -180,6 +180,8 @@ def test_pareto_draws_a_mark_for_each_method_and_the_front_of_the_best() -> None
     assert front_line[1:-1] == [pytest.approx(points[name]) for name in ("student", "spm", "sphere-lm")]
     assert {text.get_text() for text in axes.texts} >= {*points, "no error at the median: peel"}
     assert "kinks" not in words(figure)
+    more = words(pareto([*records, made("spm", "shallow:D=6,m=2")]))
+    assert {"spm", "sgd 1/2", "error, median over tasks (pale: each task; n/2: n of 2)"} <= set(more.split("\n"))
     assert front([(1, 1.0), (2, math.inf), (3, 2.0), (4, 0.5), (5, 0.5)]) == [(1, 1.0), (4, 0.5)]
 
 

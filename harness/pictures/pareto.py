@@ -16,17 +16,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import median
 from typing import NamedTuple
 
-from paramid.pictures.labels import Box, beside, shortened
+from paramid.pictures.labels import Box, beside
 from paramid.pictures.looks import INK, Look, look
 from paramid.pictures.panels import lines
 from paramid.pictures.scale import Scale
 from paramid.pictures.sheet import (
     BODY,
+    MARK,
     SMALL,
     Axes,
     Figure,
     Point,
     clipped,
+    end_words,
     high,
     line,
     logarithmic,
@@ -112,7 +114,9 @@ def _panel(axes: Axes, title: str, over: str, places: Mapping[str, Place], part:
     x = Scale.around([c for c, _ in parts] + ([1.0] if over == EACH else []))
     y = Scale.around([e for _, e in parts])
     across = "rows of the teacher a parameter" if over == EACH else plain(over)
-    named(axes, title=title, across=across, up=f"error, median over {part}s (pale: each {part})")
+    counts = {len(p.parts) for p in there.values()}
+    some = f"; n/{max(counts)}: n of {max(counts)}" if len(counts) > 1 else ""
+    named(axes, title=title, across=across, up=f"error, median over {part}s (pale: each {part}{some})")
     logarithmic(axes, x, y)
     if over == EACH:
         axes.axvline(1.0, color=INK, linewidth=1.2, alpha=0.6).set_gid(
@@ -126,8 +130,6 @@ def _panel(axes: Axes, title: str, over: str, places: Mapping[str, Place], part:
         for c, e in p.parts:
             if math.isfinite(e) and len(p.parts) > 1:
                 mark(axes, (x.held(c), y.held(e)), look(name), alpha=0.35, markersize=4.0)
-    for name, p in there.items():
-        mark(axes, (x.held(p.point[0]), y.held(p.point[1])), look(name), told=p.told, markersize=8.0)
     _names(axes, there, x, y, best)
     if absent := [name for name in places if name not in there]:
         words = f"no error at the median: {', '.join(absent)}"
@@ -135,23 +137,34 @@ def _panel(axes: Axes, title: str, over: str, places: Mapping[str, Place], part:
 
 
 def _names(axes: Axes, there: Mapping[str, Place], x: Scale, y: Scale, best: Sequence[Point]) -> None:
-    """A name beside each mark, those on the front first; led there where it had to stand apart."""
+    """The marks, and a name beside each, those on the front first; led there where it had to stand apart.
+
+    A mark upon others is smaller than they are. A name says of how many tasks, where others had more.
+    """
     ranked = sorted(there, key=lambda name: (there[name].point not in best, there[name].point, name))
-    across, tall, words = wide(axes), high(axes), shortened(there)
-    points = [(x.share(there[n].point[0]) * across, y.share(there[n].point[1]) * tall) for n in ranked]
-    room = Box(0.0, 0.0, across + 8, tall + 4)
-    stairs = [(x.share(c) * across, y.share(e) * tall) for c, e in best]
-    drawn = [Box(a, b, (stairs[i + 1][0] if i + 1 < len(stairs) else across), b) for i, (a, b) in enumerate(stairs)]
-    drawn += [Box(a, b, a, (stairs[i - 1][1] if i else tall)) for i, (a, b) in enumerate(stairs)]
-    for name, (a, b), box in zip(
-        ranked, points, beside(points, [words[n] for n in ranked], room, SMALL, drawn), strict=True
-    ):
+    across, tall, most = wide(axes), high(axes), max(len(p.parts) for p in there.values())
+    few = {n: f"{len(p.parts)}/{most}" if len(p.parts) < most else "" for n, p in there.items()}
+    words = end_words(few)
+
+    def inside(point: Point) -> Point:
+        return x.share(point[0]) * across, y.share(point[1]) * tall
+
+    points, stairs = [inside(there[name].point) for name in ranked], [inside(point) for point in best]
+    avoided = [Box(a, b, (stairs[i + 1][0] if i + 1 < len(stairs) else across), b) for i, (a, b) in enumerate(stairs)]
+    avoided += [Box(a, b, a, (stairs[i - 1][1] if i else tall)) for i, (a, b) in enumerate(stairs)]
+    parts = [inside(part) for p in there.values() for part in p.parts if math.isfinite(part[1])]
+    avoided += [Box(a - 2, b - 2, a + 2, b + 2) for a, b in parts]
+    boxes = beside(points, [words[n] for n in ranked], Box(0.0, 0.0, across + 8, tall + 4), SMALL, avoided)
+    for i, (name, (a, b), box) in enumerate(zip(ranked, points, boxes, strict=True)):
         near = (min(max(a, box.left), box.right), min(max(b, box.bottom), box.top))
         if math.dist(near, (a, b)) > 11:
             led = [(a / across, b / tall), (near[0] / across, near[1] / tall)]
             line(axes, led, look(name)._replace(dash=()), width=0.7, transform=axes.transAxes)
+        below = sum(math.dist((a, b), other) < MARK / 2 for other in points[:i])
+        place = (x.held(there[name].point[0]), y.held(there[name].point[1]))
+        mark(axes, place, look(name), told=there[name].told, markersize=8.0 * 0.65**below)
         text = note(axes, ((box.left + box.right) / 2, (box.bottom + box.top) / 2), words[name], alpha=1.0, ha="center")
-        if words[name] != name:
+        if not words[name].startswith(name):
             text.set_gid(titled(name))
 
 

@@ -28,6 +28,7 @@ from paramid.pictures.sheet import (
     logarithmic,
     name_ends,
     named,
+    plain,
     room_for,
     rule,
     sheet,
@@ -88,11 +89,11 @@ def _panel(axes: Axes, title: str, lines: Mapping[str, list[Point]], words: Mapp
         axes,
         title=title,
         across="τ: at most so many times the cost of the cheapest",
-        up=f"share of tasks and targets, cost in {over}",
+        up=f"share of tasks and targets, cost in {plain(over)}",
     )
     x = Scale(1.0, CEILING)
     logarithmic(axes, x, None, [1.0, 10.0, 100.0, 1000.0])
-    most = math.ceil(4 * max(points[-1][1] for points in lines.values()) - 1e-9) / 4
+    most = min(math.floor(4 * max(points[-1][1] for points in lines.values())) / 4 + 0.25, 1.0)
     axes.set_ylim(0.0, most)
     rule(axes, "y", [most * part / 5 for part in range(6)], lambda share: f"{share:.0%}")
     for name, points in lines.items():
