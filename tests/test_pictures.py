@@ -30,8 +30,8 @@ from tests.records import made
 
 Kind = Callable[[list[Record]], Figure]
 FIGURES: list[Kind] = [
-    phase_map, curves, lambda r: curves(r, "queries", seeds=False), scaling, pareto, lambda r: pareto(r, "seconds", by="task"),
-    profile, lambda r: noise(r, "m"),
+    phase_map, curves, lambda r: curves(r, "queries", seeds=False), scaling, pareto, profile,
+    lambda r: pareto(r, "seconds", by="task"), lambda r: noise(r, "m"),
 ]  # fmt: skip
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -86,7 +86,7 @@ def _cell(axes: Axes, here: Sequence[Record], words: str, place: tuple[int, int]
     frame = Rectangle((x + edge, y + 1 / HIGH), 1 - 2 * edge, 1 - 2 / HIGH, facecolor=fill, linewidth=0, clip_on=False)
     frame.set_alpha(0.06 if hatched else None)
     frame.set_gid(titled(f"{told}; {endings(here)}"))
-    axes.add_patch(frame)
+    axes.add_artist(frame)
     if hatched:
         _hatch(axes, x, y, wide)
     said = ((f"{sum(map(identified, here))}/{len(here)}", 0.33, "bold"), (_short(level, wide), 0.71, "normal"))
@@ -122,7 +122,7 @@ def _bar(axes: Axes) -> None:
     axes.set_ylim(0, 1)
     for i, level in enumerate(levels):
         colour, _ = heat((level - WORST) / (BEST - WORST))
-        axes.add_patch(Rectangle((i, 0), 1.02, 1, facecolor=colour, linewidth=0, clip_on=False))
+        axes.add_artist(Rectangle((i, 0), 1.02, 1, facecolor=colour, linewidth=0, clip_on=False))
     rule(axes, "x", [i + 0.5 for i in range(0, len(levels), 4)], lambda place: shown(10.0 ** levels[int(place)]))
     rule(axes, "y", [], shown)
     axes.grid(False)

@@ -139,11 +139,12 @@ def mark(axes: Axes, point: Point, look: Look, *, told: str = "", **more: object
 
 
 def _added(axes: Axes, points: Sequence[Point], colour: str, told: str, **style: object) -> Line2D:
-    """A line as `axes.plot` makes it, without what it asks of the axes: they hold their scales."""
+    """A line as `axes.plot` makes it, without what that asks of the axes: they hold their scales."""
     made = Line2D([p[0] for p in points], [p[1] for p in points], color=colour, clip_on=False, **style)  # type: ignore[arg-type]
     if told:
         made.set_gid(titled(told))
-    return axes.add_line(made)
+    axes.add_artist(made)  # not `add_line`, which asks for the limits of all that is there
+    return made
 
 
 def cross(axes: Axes, point: Point, look: Look, *, told: str = "") -> Line2D:
