@@ -1,4 +1,4 @@
-"""A figure as SVG text: what matplotlib writes, a fifth as long, and fit to stand in a page.
+"""A figure as SVG text: what matplotlib writes, a third as long, and fit to stand in a page.
 
 Words stay words, searchable and in the reader's font; ink is `currentColor`, so that a drawing follows the page around
 it, and as a file of its own the reader's light or dark scheme; there are no ids and no style that leaks, so that
