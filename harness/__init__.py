@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from paramid.oracle.protocol import BudgetSpent as BudgetSpent
     from paramid.oracle.protocol import Oracle as Oracle
     from paramid.oracle.samples import Samples as Samples
+    from paramid.pictures.plot import plot as plot
     from paramid.records.frames import load as load
     from paramid.records.record import Record as Record
     from paramid.running.compare import compare as compare
@@ -103,6 +104,7 @@ EXPORTS = {
     "method": "contracts.registry",
     "new": "authoring.new",
     "obstacles": "judging.obstacles",
+    "plot": "pictures.plot",
     "run": "running.run",
     "task": "contracts.registry",
 }

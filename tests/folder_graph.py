@@ -31,7 +31,7 @@ MAY_IMPORT: Mapping[str, tuple[str, ...]] = {
     "running": ("words", "limits", "oracle", "judging", "contracts", "records", "wall"),
     "identifying": ("words", "weight_files", "oracle", "judging", "contracts"),
     "statistics": ("words", "contracts", "records", "running"),
-    "pictures": ("words", "records"),
+    "pictures": ("words", "records", "statistics"),
     "board": ("words", "judging", "contracts", "records", "statistics", "pictures"),
     "authoring": ("words", "oracle", "judging", "contracts", "running"),
     "commands": (

@@ -11,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from paramid.board import data_files, definitions, matrix, site
-from paramid.board.inline_drawings import inlined
+from paramid.board.inline_drawings import SHARED, inlined
 from paramid.board.markup import escaped, slim, slugs, tag
 from paramid.board.rerun_command import command
 from paramid.board.summary import Result, Summary
 from paramid.cli import main
 from paramid.judging.metrics import METRICS
 from paramid.pictures.curves import curves
+from paramid.pictures.svg import svg
 from paramid.records.publications.lines import DISPUTED, VERIFIED, Verdict, fingerprint
 from paramid.records.publications.published import FOLDER, existing
 from paramid.records.record import Record, dump
@@ -245,13 +246,13 @@ def test_a_cell_that_was_not_only_declined_stands_for_itself() -> None:
 
 def test_a_drawing_within_a_page_leaves_to_its_style_what_all_share(built: dict[str, bytes]) -> None:
     page, style = built["method/spm.html"].decode(), built["style.css"].decode()
-    alone = curves([r for r in everything() if r.method == "spm"], seeds=False)
-    inside = inlined(alone)
+    figure = curves([r for r in everything() if r.method == "spm"], seeds=False)
+    alone, inside = svg(figure), inlined(figure)
     assert inside.count("<path") == alone.count("<path")
-    assert [said for said in ("xmlns", "font-family", "<style>", 'fill="none"', "stroke=") if said in inside] == []
-    used = set(re.findall(r'class="?([lb]\d|grid)\b', page))
-    assert {"grid", "b0", "l0", "b1", "l1"} <= used
-    assert [name for name in used if not re.search(rf"\.{name}\b[^}}]*stroke: ", style)] == []
+    assert [said for said in ("xmlns", "font-family", "<style>", 'fill="none"', "0.18") if said in inside] == []
+    used = set(re.findall(r'<(?:path|text|g)[^>]* class="?(\w+)', page))
+    assert used == set(SHARED)
+    assert [name for name in used if not re.search(rf"svg \.{name} {{ ", style)] == []
 
 
 def test_slim_pages_keep_every_word_and_value() -> None:

@@ -221,7 +221,7 @@ BAD = [
     ("table --records pyproject.toml", "is no file of published records: a name.jsonl was wanted"),
     ("verify /tmp", "/tmp: no such file"),
     ("identify README.md --inputs 6", "README.md is none of"),
-    ("plot curves --out x.png", "x.png: what is drawn is SVG; a name.svg was wanted"),
+    ("plot curves --out x.gif", "x.gif: a name that ends with .svg, .pdf or .png was wanted"),
     ("plot curves --out /nowhere/at/all.svg", "a file in a folder that exists was wanted"),
 ]
 

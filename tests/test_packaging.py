@@ -35,11 +35,12 @@ def loaded_by(code: str) -> set[str]:
         "import paramid.cli; paramid.cli.main(['list'])",
         "import paramid.cli; paramid.cli.main(['list', 'suites'])",
         "from paramid import Access, Status",
+        "import paramid.cli\ntry: paramid.cli.main(['plot', '--help'])\nexcept SystemExit: pass",
         "import paramid.cli\ntry: paramid.cli.main(['run', '--help'])\nexcept SystemExit: pass",
     ],
 )
 def test_what_is_light_stays_light(code: str) -> None:
-    assert not {"torch", "pandas", "scipy", "numpy", "rich"} & loaded_by(code)
+    assert not {"torch", "pandas", "scipy", "numpy", "rich", "matplotlib"} & loaded_by(code)
 
 
 def test_exports_are_the_typed_imports() -> None:

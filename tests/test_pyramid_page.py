@@ -137,7 +137,7 @@ def test_where_spans_are_lost_decides_between_the_two_laws() -> None:
     assert span_verdicts.tips_at_the_product(theirs)[0]
     assert span_verdicts.tips_at_the_product_always(theirs)[0] is None  # no size of theirs is past it
     assert "D = 12, m_1-4-8, identity" in "\n".join(spans.text(ours["deep-4.2"]))
-    assert "m_L = 8" in spans.over_shares(ours["deep-4.2"])
+    assert "m_L = 8" in spans.over_shares(ours["deep-4.2"]).get_gid()
 
 
 @pytest.mark.parametrize(

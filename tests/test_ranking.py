@@ -1,11 +1,13 @@
 """Intervals and places: against closed forms, scipy, and planted differences."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from scipy import stats
 
+from paramid.pictures.profile import corners
 from paramid.statistics import intervals, ranking
 from paramid.statistics.target_costs import TargetCosts
 
@@ -63,15 +65,16 @@ def test_expected_cost_is_total_over_successes() -> None:
 
 def test_a_score_is_the_integral_of_the_profile() -> None:
     costs = np.array([[[1.0, 5.0], [math.inf, 9.0]], [[10.0, 1.0], [math.inf, math.inf]]])
-    factors = np.geomspace(1, 1000, 20_001)
-    numeric = np.trapezoid(ranking.profile(costs, factors), np.log(factors), axis=1) / math.log(1000)
-    assert ranking.scores(costs) == pytest.approx(numeric, abs=1e-3)
+    stairs = [pairwise(corners(ratios.ravel())) for ratios in ranking.ratios(costs)]
+    areas = [sum(height * math.log(b / a) for (a, height), (b, _) in steps) / math.log(1000) for steps in stairs]
+    assert ranking.scores(costs) == pytest.approx(areas)
 
 
 def test_what_was_free_is_cheapest_and_what_nobody_reached_counts_for_none() -> None:
     costs = np.array([[[0.0, np.inf]], [[5.0, np.inf]]])
     assert ranking.scores(costs) == pytest.approx([0.5, 0.0])
-    assert ranking.profile(costs, [1.0, 1e3]).tolist() == [[0.5, 0.5], [0.0, 0.0]]
+    free, dear = (corners(ratios.ravel()) for ratios in ranking.ratios(costs))
+    assert (free, dear) == ([(1.0, 0.5), (1000.0, 0.5)], [(1.0, 0.0), (1000.0, 0.0)])
 
 
 def test_resampled_scores_are_those_of_resampled_tables() -> None:

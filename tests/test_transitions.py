@@ -8,6 +8,7 @@ import pytest
 from benchmarks.reproduce.quadratic import shares as quadratic
 from benchmarks.reproduce.transitions import crossing, crossing_interval, losses, rising, shares
 from paramid import Status
+from paramid.pictures.svg import svg
 from paramid.records.record import Record, Stage
 
 
@@ -36,10 +37,10 @@ def test_shares_that_do_not_cross_have_no_crossing(points: list[tuple[float, flo
 
 
 def test_figures_say_what_they_show() -> None:
-    drawn = shares({"a panel": ("k", {"one": [(1.0, 0.0), (2.0, 1.0)], "two": [(1.0, 0.0), (2.0, 0.1)]})}, 10)
-    assert "1/2 at 1.5" in drawn
-    assert "two: no crossing" in drawn
-    assert "ends at 1e-6" in losses({"a panel": {"k = 3": [(1, 1.0), (1000, 1e-6)]}}, "RMSE")
+    drawn = svg(shares({"a panel": ("k", {"one": [(1.0, 0.0), (2.0, 1.0)], "two": [(1.0, 0.0), (2.0, 0.1)]})}, 10))
+    assert ">one ½ at 1.50</text>" in drawn
+    assert ">two</text>" in drawn
+    assert "ends at k = 3 1e-6" in svg(losses({"a panel": {"k = 3": [(1, 1.0), (1000, 1e-6)]}}, "RMSE"))
 
 
 def test_intervals_of_a_crossing_hold_it_and_shrink_with_trials() -> None:

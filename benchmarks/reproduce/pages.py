@@ -7,6 +7,8 @@ from pathlib import Path
 from statistics import median
 from typing import TypeVar
 
+from paramid.pictures.sheet import Figure
+from paramid.pictures.svg import save
 from paramid.records import provenance
 from paramid.records.record import Record
 from paramid.running import suites
@@ -26,7 +28,7 @@ class Section:
 
     title: str
     text: Callable[[Records], Iterator[str]]
-    figures: Mapping[str, Callable[[Records], str]] = field(default_factory=dict)  # caption -> SVG
+    figures: Mapping[str, Callable[[Records], Figure]] = field(default_factory=dict)  # by caption
 
 
 @dataclass(frozen=True)
@@ -54,14 +56,14 @@ def write(page: Page, made: Mapping[str, Records], folder: Path) -> Iterator[Pat
             (folder / page.name).mkdir(parents=True, exist_ok=True)
             if drawn := figure(draw, records):
                 path = folder / page.name / f"{suite}-{number}.svg"
-                path.write_text(drawn, encoding="utf-8")
+                save(drawn, path)
                 yield path
     path = folder / f"{page.name}.md"
     path.write_text("\n".join(lines(page, made)) + "\n", encoding="utf-8")
     yield path
 
 
-def figure(draw: Callable[[Records], str], records: Records) -> str | None:
+def figure(draw: Callable[[Records], Figure], records: Records) -> Figure | None:
     """The figure, or None where these records have nothing to draw."""
     try:
         return draw(records)

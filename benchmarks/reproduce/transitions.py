@@ -1,4 +1,4 @@
-"""Where learners stop being trapped: shares over a size with their logistic fits, and losses over steps, as SVG.
+"""Where learners stop being trapped: shares over a size with their logistic fits, and losses over steps.
 
     (1)  P(x) = 1 / (1 + e^{-a(x - c)}),   a and c by maximum likelihood on the rising branch, c the crossing of 1/2,
     (2)  c is known to within log ℓ_max - log ℓ(c) ≤ χ²_1(0.95) / 2,   ℓ(c) the likelihood at its best a.
@@ -8,18 +8,33 @@ again, which no logistic curve of a single step could follow.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paramid.pictures import svg
-from paramid.pictures.axes import LEFT, RIGHT, TOP, WIDTH, Scale, Style, axes, heading, legend, stacked, styles
+from paramid.pictures.looks import Look, in_turn
+from paramid.pictures.scale import Scale
+from paramid.pictures.sheet import (
+    GAP,
+    Axes,
+    End,
+    Figure,
+    end_words,
+    line,
+    logarithmic,
+    mark,
+    name_ends,
+    named,
+    room_for,
+    rule,
+    sheet,
+)  # fmt: skip
 from paramid.records.number_format import shown
 
 Points = Sequence[tuple[float, float]]
-BOTTOM = TOP + 150
+HEIGHT = 150.0  # of a panel
 Values = NDArray[np.float64]
 STEEPEST, GRID = 20.0, 801  # a of (1), and the candidates for c
 WITHIN = NormalDist().inv_cdf(0.975) ** 2 / 2  # of (2)
@@ -67,66 +82,72 @@ def _likelihood(branch: Points, trials: int) -> tuple[Values, Values, Values]:
     return c, a, (trials * (p * np.log(q) + (1 - p) * np.log(1 - q))).sum(2)
 
 
-def shares(panels: Mapping[str, tuple[str, Mapping[str, Points]]], trials: int) -> str:
+def shares(panels: Mapping[str, tuple[str, Mapping[str, Points]]], trials: int) -> Figure:
     """One panel for each title: the name of its axis, and of each line the shares."""
-    looks = styles(list(dict.fromkeys(name for _, lines in panels.values() for name in lines)))
-    drawn = [_panel(title, across, lines, looks, trials) for title, (across, lines) in panels.items()]
-    marks, height = stacked(drawn)
-    return svg.document(WIDTH, height, *marks, label="Shares of teachers", about="; ".join(panels))
+    looks = in_turn(dict.fromkeys(name for _, lines in panels.values() for name in lines))
+    words = {
+        title: end_words({n: _crossing(ps, trials) for n, ps in lines.items()}) for title, (_, lines) in panels.items()
+    }
+    right = max(room_for(told.values()) for told in words.values())
+    about = ". ".join(f"{title}: {'; '.join(told.values())}" for title, told in words.items())
+    bodies = [max(HEIGHT, GAP * len(lines)) for _, lines in panels.values()]
+    figure, every = sheet(bodies, "Shares of teachers", about, right=right)
+    for axes, (title, (across, lines)) in zip(every, panels.items(), strict=True):
+        named(axes, title=title, across=across, up=f"share of {trials} teachers")
+        _shares(axes, across, lines, looks, words[title], trials)
+    return figure
 
 
-def _panel(
-    title: str, across: str, lines: Mapping[str, Points], looks: Mapping[str, Style], trials: int
-) -> tuple[str, float]:
+def _crossing(points: Points, trials: int) -> str:
+    c, _ = crossing(points, trials)
+    return "" if math.isnan(c) else f"½ at {c:.2f}"
+
+
+def _shares(
+    axes: Axes,
+    across: str,
+    lines: Mapping[str, Points],
+    looks: Mapping[str, Look],
+    words: Mapping[str, str],
+    trials: int,
+) -> None:
     sizes = sorted({x for points in lines.values() for x, _ in points})
     low, high = sizes[0], max(sizes[-1], sizes[0] + 1)
-
-    def place(x: float, p: float) -> tuple[float, float]:
-        return LEFT + 12 + (RIGHT - LEFT - 24) * (x - low) / (high - low), BOTTOM - (BOTTOM - TOP) * p
-
-    drawn, rows = [heading(title), _frame(sizes, across, place)], []
+    edge = 0.03 * (high - low)
+    axes.set_xlim(low - edge, high + edge)
+    axes.set_ylim(0.0, 1.0)
+    rule(axes, "x", sizes, shown)
+    axes.grid(False)
+    rule(axes, "y", [0.0, 0.25, 0.5, 0.75, 1.0], lambda share: f"{share:g}")
+    ends = []
     for name, points in lines.items():
         c, a = crossing(points, trials)
-        drawn += [svg.titled(f"{name}, {across}={x:g}: {p:.2f}", looks[name].mark(*place(x, p))) for x, p in points]
         if not math.isnan(c):
-            fit = [(x, 1 / (1 + math.exp(-a * (x - c)))) for x in np.linspace(rising(points)[0][0], high, 80)]
-            drawn += [looks[name].line((place(x, p) for x, p in fit), width=2)]
-        rows += [
-            (looks[name], name, "no crossing" if math.isnan(c) else f"1/2 at {c:.2f}", f"{trials} teachers a point")
-        ]
-    words, height = legend(rows)
-    return "".join(drawn) + svg.shifted(0, BOTTOM + 36, words), BOTTOM + 44 + height
+            fit = [(float(x), 1 / (1 + math.exp(-a * (x - c)))) for x in np.linspace(rising(points)[0][0], high, 80)]
+            line(axes, fit, looks[name])
+        for x, p in points:
+            mark(axes, (x, p), looks[name], told=f"{name}, {across}={x:g}: {p:.2f}")
+        x, p = points[-1]
+        ends += [End(name, words[name], ((x - low + edge) / (high - low + 2 * edge), p), looks[name])]
+    name_ends(axes, ends)
 
 
-def _frame(sizes: Sequence[float], across: str, place: Callable[[float, float], tuple[float, float]]) -> str:
-    grid = {"stroke": "currentColor", "stroke_opacity": 0.18}
-    drawn = []
-    for p in (0.0, 0.5, 1.0):
-        y = place(sizes[0], p)[1]
-        drawn += [svg.path([(LEFT, y), (RIGHT, y)], **grid)]
-        drawn += [svg.text(f"{p:g}", LEFT - 5, y + 4, text_anchor="end")]
-    for x in sizes:
-        drawn += [svg.text(shown(x), place(x, 0)[0], BOTTOM + 14, text_anchor="middle")]
-    return "".join(drawn) + svg.text(across, (LEFT + RIGHT) / 2, BOTTOM + 29, text_anchor="middle")
-
-
-def losses(panels: Mapping[str, Mapping[str, Points]], up: str) -> str:
+def losses(panels: Mapping[str, Mapping[str, Points]], up: str) -> Figure:
     """One panel for each title, of each line its values over steps, both logarithmic."""
-    drawn = []
-    for title, lines in panels.items():
-        looks = styles(list(lines))
-        x = Scale.around(_values(lines, 0), LEFT, RIGHT)
-        y = Scale.around(_values(lines, 1), BOTTOM, TOP)
-        marks = [axes(x, y, title=title, across="steps", up=up)]
-        for name, points in lines.items():
-            marks += [looks[name].line([(x(a), y(b)) for a, b in points], width=2)]
-            marks += [svg.titled(f"{name}, {a:g}: {b:.1e}", looks[name].mark(x(a), y(b))) for a, b in points]
-        ends = [(looks[name], name, f"ends at {shown(points[-1][1])}", "best start") for name, points in lines.items()]
-        rows, height = legend(ends)
-        drawn += [("".join(marks) + svg.shifted(0, BOTTOM + 36, rows), BOTTOM + 44 + height)]
-    marks, height = stacked(drawn)
-    return svg.document(WIDTH, height, *marks, label=f"{up} over steps", about="; ".join(panels))
-
-
-def _values(lines: Mapping[str, Points], which: int) -> Iterable[float]:
-    return [point[which] for points in lines.values() for point in points]
+    words = {title: end_words({n: shown(ps[-1][1]) for n, ps in lines.items()}) for title, lines in panels.items()}
+    right = max(room_for(told.values()) for told in words.values())
+    about = ". ".join(f"{title} ends at {'; '.join(told.values())}" for title, told in words.items())
+    bodies = [max(HEIGHT, GAP * len(lines)) for lines in panels.values()]
+    figure, every = sheet(bodies, f"{up} over steps", about, right=right)
+    for axes, (title, lines) in zip(every, panels.items(), strict=True):
+        looks, points = in_turn(lines), [point for ours in lines.values() for point in ours]
+        x, y = (Scale.around([point[i] for point in points]) for i in (0, 1))
+        named(axes, title=title, across="steps", up=up)
+        logarithmic(axes, x, y)
+        for name, ours in lines.items():
+            line(axes, ours, looks[name])
+            for a, b in ours:
+                mark(axes, (a, b), looks[name], told=f"{name}, {a:g}: {b:.1e}", markersize=5.5)
+        lasts = {name: (x.share(ours[-1][0]), y.share(ours[-1][1])) for name, ours in lines.items()}
+        name_ends(axes, [End(name, words[title][name], last, looks[name]) for name, last in lasts.items()])
+    return figure

@@ -7,12 +7,12 @@ import html
 import re
 from collections.abc import Iterable
 
-from paramid.pictures.svg import FORBIDDEN
+from paramid.pictures.svg import clean
 
 
 def escaped(words: object) -> str:
     """Words as HTML takes them."""
-    return html.escape(FORBIDDEN.sub("\ufffd", str(words)))
+    return html.escape(clean(str(words)))
 
 
 def tag(name: str, /, *children: str, **attributes: object) -> str:

@@ -14,16 +14,19 @@ from paramid.board.standings import badges, bar, rank
 from paramid.board.summary import Result, Summary, family
 from paramid.contracts import descriptions
 from paramid.pictures.curves import curves
+from paramid.pictures.looks import in_turn, look
 from paramid.pictures.panels import varying
 from paramid.pictures.phase_map import phase_map
 from paramid.pictures.scaling import scaling
+from paramid.pictures.sheet import Figure
 from paramid.records.publications import reports
 from paramid.records.quantities import UNITS, budget_words, identified
 from paramid.records.record import Record
+from paramid.records.selection import entrant
 from paramid.statistics.target_costs import KINDS, declared
 from paramid.words.naming import UsageError
 
-MOST_LINES = 7  # in a figure: as many as have a colour and a dash of their own
+MOST_LINES = 7  # in a figure
 
 
 def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, str]) -> str:
@@ -181,7 +184,8 @@ def _has_claims(cell: Result) -> bool:
 
 def _curves(records: Sequence[Record], there: int, what: str) -> str:
     """Medians over seconds and over rows: a line for each method before a task, or for each task of a method."""
-    drawn = [_drawn(lambda over=over: curves(records, over, seeds=False)) for over in UNITS]  # type: ignore[misc]
+    looks = in_turn(dict.fromkeys(map(entrant, records))).__getitem__ if what == "tasks" else look
+    drawn = [_drawn(lambda over=over: curves(records, over, seeds=False, looks=looks)) for over in UNITS]  # type: ignore[misc]
     if not any(drawn):
         return tag("p", "No claim has an error to draw.")
     note = f" {MOST_LINES} of {there} {what}, those with the smallest errors." if there > MOST_LINES else ""
@@ -208,7 +212,7 @@ def _growth(records: Sequence[Record]) -> str:
     return tag("h2", "How time grows") + tag("div", tag("figure", drawn), class_="figures") if drawn else ""
 
 
-def _drawn(draw: Callable[[], str]) -> str:
+def _drawn(draw: Callable[[], Figure]) -> str:
     """The figure, or nothing where these records have nothing to draw."""
     try:
         return inlined(draw())

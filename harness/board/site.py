@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -37,6 +38,14 @@ LEAD = (
 
 def build(summary: Summary, over_commits: str = "") -> dict[str, bytes]:
     """Every file of the site; `over_commits` is the body of one more page."""
+    gc.freeze()  # pictures leave cycles: to find them, nobody looks through all records each time
+    try:
+        return _built(summary, over_commits)
+    finally:
+        gc.unfreeze()
+
+
+def _built(summary: Summary, over_commits: str) -> dict[str, bytes]:
     method_slugs, task_slugs = slugs(summary.columns), slugs(summary.tasks)
     methods = {name: f"method/{slug}.html" for name, slug in method_slugs.items()}
     tasks = {name: f"task/{slug}.html" for name, slug in task_slugs.items()}

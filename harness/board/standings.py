@@ -10,16 +10,14 @@ import numpy as np
 from paramid.board.inline_drawings import inlined
 from paramid.board.markup import broken, escaped, hidden, region, tag
 from paramid.board.summary import Summary, tally
-from paramid.pictures import svg
-from paramid.pictures.axes import GRID, LEFT, RIGHT, TOP, WIDTH, Scale, styles
-from paramid.records.number_format import shown
+from paramid.pictures.profile import profiles
 from paramid.records.provenance import mixed_seconds
 from paramid.records.publications.lines import DISPUTED, UNVERIFIED, VERIFIED
 from paramid.records.selection import assisted
-from paramid.statistics import ranking
 from paramid.statistics.intervals import Interval, wilson
-from paramid.statistics.ranking import CEILING, Standing
+from paramid.statistics.ranking import Standing
 from paramid.statistics.target_costs import COST_KINDS, KINDS, TARGETS, TargetCosts
+from paramid.words.naming import UsageError
 
 OVER = {"seconds": "seconds", "queries": "rows of the teacher"}
 ABOUT = {
@@ -29,21 +27,18 @@ ABOUT = {
     "moments": "Exact Hermite coefficients, as infinitely many samples would give them.",
 }
 HEAD = ("rank", "method", "score", *(f"≤ {t:.0e}".replace("e-0", "e-") for t in TARGETS), "identified")
-PROFILE = (150.0, 24)  # height of the profile, points of each line
 
 
 def section(summary: Summary, kind: str, urls: dict[str, str]) -> str:
     """A board."""
     tables = [_table(summary, kind, over, urls) for over in COST_KINDS]
-    costs = summary.target_costs[kind]["seconds"]
-    profile = tag("details", tag("summary", "Performance profile"), _profile(costs)) if costs.tasks else ""
     return tag(
         "section",
         tag("h3", escaped(KINDS[kind].capitalize()), id=f"board-{kind}"),
         tag("p", escaped(ABOUT[kind]), class_="about"),
         *tables,
         tag("p", class_="recomputed", aria_live="polite"),
-        profile,
+        _profile(summary.target_costs[kind]["seconds"], kind),
         class_="board",
         data_kind=kind,
     )
@@ -134,33 +129,10 @@ def badges(summary: Summary, name: str) -> str:
     return "".join(f" {tag('span', escaped(t[1]), class_=f'badge {t[0]}', title=t[2])}" for t in told)
 
 
-def _profile(target_costs: TargetCosts) -> str:
-    """ρ over the factor τ, as SVG."""
-    height, points = PROFILE
-    bottom = TOP + height
-    factors = np.geomspace(1, CEILING, points)
-    x = Scale(1.0, CEILING, LEFT, RIGHT)
-    costs = ranking.expected_cost(target_costs.spent, target_costs.hit)
-    lines = ranking.profile(costs, [float(f) for f in factors]) if costs.size else np.zeros((0, points))
-    looks, drawn = styles(target_costs.methods), []
-    for part in (0.0, 0.5, 1.0):
-        y = bottom - part * height
-        drawn += [svg.path([(LEFT, y), (RIGHT, y)], **GRID)]
-        drawn += [svg.text(f"{part:.0%}", LEFT - 5, y + 4, text_anchor="end")]
-    for factor in (1.0, 10.0, 100.0, 1000.0):
-        drawn += [svg.path([(x(factor), bottom), (x(factor), TOP)], **GRID)]
-        drawn += [svg.text(shown(factor), x(factor), bottom + 14, text_anchor="middle")]
-    words = "τ: at most so many times the cost of the best"
-    drawn += [svg.text(words, (LEFT + RIGHT) / 2, bottom + 29, text_anchor="middle")]
-    drawn += [svg.text("share of tasks and targets", LEFT, 12.0)]
-    for i, (name, line) in enumerate(zip(target_costs.methods, lines, strict=True)):
-        look, y = looks[name], bottom + 48 + 16 * i
-        corners = [(x(float(f)), bottom - float(v) * height) for f, v in zip(factors, line, strict=True)]
-        key = [look.line([(LEFT, y), (LEFT + 34, y)], width=2), svg.text(name, LEFT + 42, y + 4)]
-        drawn += [svg.titled(name, look.line(corners, width=2), *key)]
-    about = "; ".join(
-        f"{n}: {line[0]:.0%} at τ = 1, {line[-1]:.0%} at 1000"
-        for n, line in zip(target_costs.methods, lines, strict=True)
-    )
-    whole = bottom + 44 + 16 * len(target_costs.methods)
-    return inlined(svg.document(WIDTH, whole, *drawn, label="Performance profile, cost in seconds", about=about))
+def _profile(target_costs: TargetCosts, kind: str) -> str:
+    """The performance profile in a fold, if there is one."""
+    try:
+        drawn = profiles({KINDS[kind]: target_costs})
+    except UsageError:
+        return ""
+    return tag("details", tag("summary", "Performance profile"), inlined(drawn))

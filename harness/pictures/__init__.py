@@ -1,4 +1,4 @@
-"""Records as SVG: curves of errors, growth over sizes, phase maps, over axes and styles that all of them share.
+"""Records as figures of matplotlib: a file a kind, over a sheet and looks that all of them share; `svg` writes them.
 
-Imports `words` and `records`. Start with `curves`.
+Imports `words`, `records` and `statistics`. Start with `plot`.
 """

@@ -9,29 +9,32 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
-from itertools import accumulate, pairwise
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 
-from paramid.pictures import svg
-from paramid.pictures.axes import LEFT, RIGHT, TOP, Scale, Style, axes
-from paramid.pictures.panels import BOTTOM, Chart, Lines, Point, draw_panels
+from paramid.pictures.looks import Look, look
+from paramid.pictures.panels import Lines, Panel, draw_panels
+from paramid.pictures.scale import Scale
+from paramid.pictures.sheet import Axes, End, Figure, Point, line, logarithmic, mark, name_ends, named, plain
 from paramid.records.number_format import shown
 from paramid.records.quantities import UNITS, cost, endings, error, error_words, log_median
 from paramid.records.record import Record, Stage
 from paramid.words.naming import UsageError
 
 
-def curves(records: Sequence[Record], over: str = "seconds", *, seeds: bool = True) -> str:
+def curves(
+    records: Sequence[Record], over: str = "seconds", *, seeds: bool = True, looks: Callable[[str], Look] = look
+) -> Figure:
     """(1) over seconds, or over the rows of the teacher: one panel for each task; without `seeds` the medians alone."""
     if over not in UNITS:
         raise UsageError(f"curves go over {' or '.join(UNITS)}, not {over!r}")
     if all(math.isinf(error(s.metrics)) for r in records for s in r.claims):
         raise UsageError("no claim has an error to draw")
 
-    def panel(title: str, ours: Lines, looks: Mapping[str, Style]) -> Chart:
-        return _curves(title, ours, looks, over, seeds)
+    def prepare(title: str, ours: Lines) -> Panel | None:
+        return _panel(title, ours, over, seeds, looks)
 
-    return draw_panels(records, (), f"Error over {over}", panel, markers=seeds)
+    return draw_panels(records, (), f"Error over {over}", prepare, "a single claim has an error; one point is no curve")
 
 
 def trace(record: Record, over: str) -> list[Point]:
@@ -49,32 +52,56 @@ def best_so_far(traces: Sequence[Sequence[Point]]) -> list[Point]:
     return [p for i, p in enumerate(kept) if i in (0, len(kept) - 1) or p[1] != kept[i - 1][1]]
 
 
-def steps(points: Sequence[Point]) -> list[Point]:
-    """A staircase: a value holds until the next one."""
-    return [*points[:1], *(corner for (_, a), (x, b) in pairwise(points) for corner in ((x, a), (x, b)))]
-
-
-def _curves(title: str, ours: Lines, looks: Mapping[str, Style], over: str, seeds: bool) -> Chart:
+def _panel(title: str, ours: Lines, over: str, seeds: bool, looks: Callable[[str], Look]) -> Panel | None:
     traces = {name: [trace(r, over) for r in group] for name, group in ours.items()}
-    every = [point for group in traces.values() for one in group for point in one]
-    x = Scale.around([c for c, _ in every], LEFT, RIGHT)
-    y = Scale.around([e for _, e in every], BOTTOM, TOP)
-    drawn, words = [axes(x, y, title=title, across=UNITS[over], up="error")], []
-    for name, group in ours.items():
-        look, bold = looks[name], best_so_far(traces[name])
-        if seeds:
-            drawn += [look.line([(x(c), y(e)) for c, e in steps(t)], width=1, opacity=0.45) for t in traces[name] if t]
-            drawn += [_claim(record, stage, look, x, y, over) for record in group for stage in record.claims]
-        drawn += [look.line([(x(c), y(e)) for c, e in steps(bold)], width=2.5)] if bold else []
-        reached = f"error {error_words(bold[-1][1])} at {shown(bold[-1][0])}" if bold else "no error at the median"
-        words += [(name, reached, endings(group))]
-    return drawn, words
+    if len({point for group in traces.values() for one in group for point in one}) < 2:
+        return None
+    bold = {name: best_so_far(each) for name, each in traces.items()}
+    about = {name: f"{name}: {_reached(bold[name])}, {endings(group)}" for name, group in ours.items()}
+    drawn = {name: points for name, points in bold.items() if points or (seeds and any(traces[name]))}
+
+    def draw(axes: Axes, words: Mapping[str, str]) -> None:
+        every = [point for group in traces.values() for one in group for point in one]
+        x, y = Scale.around([c for c, _ in every]), Scale.around([e for _, e in every])
+        named(axes, title=title, across=plain(over), up="error")
+        logarithmic(axes, x, y)
+        ends = []
+        for name, points in drawn.items():
+            style = looks(name)
+            if seeds:
+                _seeds(axes, ours[name], style, over, x, y)
+            if not points:  # fewer than half of the seeds have an error
+                points = sorted(p for one in traces[name] for p in one)[-1:]
+            else:
+                _median(axes, points, style, about[name], x, y)
+            c, e = points[-1]
+            ends += [End(name, words[name], (x.share(c), y.share(e)), style)]
+        name_ends(axes, ends)
+
+    return Panel(dict.fromkeys(drawn, ""), about, draw)
 
 
-def _claim(record: Record, stage: Stage, look: Style, x: Scale, y: Scale, over: str) -> str:
-    value = error(stage.metrics)
-    if math.isinf(value):
-        return ""
+def _median(axes: Axes, points: Sequence[Point], style: Look, told: str, x: Scale, y: Scale) -> None:
+    places = [(x.held(c), y.held(e)) for c, e in points]
+    line(axes, places, style, width=2.4, told=told, ended=True, drawstyle="steps-post")
+
+
+def _seeds(axes: Axes, group: Sequence[Record], style: Look, over: str, x: Scale, y: Scale) -> None:
+    for record in group:
+        points = [(x.held(c), y.held(e)) for c, e in trace(record, over)]
+        if len(points) > 1:
+            line(axes, points, style, width=1.0, alpha=0.45, drawstyle="steps-post")
+        for stage in record.claims:
+            value = error(stage.metrics)
+            if math.isfinite(value):
+                place = (x.held(cost(stage, over)), y.held(value))
+                mark(axes, place, style, told=_claim(record, stage, over), alpha=0.6, markersize=4.5)
+
+
+def _claim(record: Record, stage: Stage, over: str) -> str:
     spent = f"{shown(stage.seconds)} s" if over == "seconds" else f"{cost(stage, over):,.0f} rows"
-    words = f"{record.method}, seed {record.seed}: {stage.kind} after {spent}, error {error_words(value)}"
-    return svg.titled(words, look.mark(x(cost(stage, over)), y(value), opacity=0.7))
+    return f"{record.method}, seed {record.seed}: {stage.kind} after {spent}, error {error_words(error(stage.metrics))}"
+
+
+def _reached(bold: Sequence[Point]) -> str:
+    return f"error {error_words(bold[-1][1])} at {shown(bold[-1][0])}" if bold else "no error at the median"

@@ -1,20 +1,17 @@
-"""Panels: which records share one, a line for each method in it, a legend below it."""
+"""Panels: which records share one, and a line for each method in it."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import NamedTuple
 
-from paramid.pictures import svg
-from paramid.pictures.axes import TOP, WIDTH, Style, legend, stacked, styles
+from paramid.pictures.sheet import Axes, Figure, body_for, end_words, room_for, sheet
 from paramid.records.record import Record
 from paramid.records.selection import entrant, is_control, options, order
 from paramid.words.naming import Name, UsageError, suggestion
 
 Lines = dict[str, list[Record]]
-BOTTOM = TOP + 190  # of a panel
-Point = tuple[float, float]
-Chart = tuple[list[str], list[tuple[str, str, str]]]  # marks; of each method its name, its result and its endings
 
 
 def varying(records: Sequence[Record]) -> dict[str, int]:
@@ -87,21 +84,27 @@ def _together(names: Sequence[Name]) -> str:
     return f"{Name(names[0].base, shared)}, {' and '.join(differing)} varying"
 
 
+class Panel(NamedTuple):
+    """What is drawn of some tasks: of each line its result in a word and in full, and how its axes are filled."""
+
+    results: Mapping[str, str]
+    about: Mapping[str, str]
+    draw: Callable[[Axes, Mapping[str, str]], None]  # the axes, and what is written at the end of each line
+
+
 def draw_panels(
-    records: Sequence[Record],
-    by: tuple[str, ...],
-    label: str,
-    panel: Callable[[str, Lines, Mapping[str, Style]], Chart],
-    *,
-    markers: bool = True,
-) -> str:
-    """Panels with a legend each; a method looks the same in all."""
-    looks = styles(list(lines(records)))
-    made, about = [], []
-    for title, ours in panels(records, by).items():
-        drawn, words = panel(title, lines(ours), looks)
-        rows, height = legend([(looks[name], name, told, ends) for name, told, ends in words], markers=markers)
-        made += [("".join(drawn) + svg.shifted(0, BOTTOM + 36, rows), BOTTOM + 42 + height)]
-        about += [f"{title}: " + "; ".join(": ".join(row if markers else row[:2]) for row in words)]
-    marks, height = stacked(made)
-    return svg.document(WIDTH, height, *marks, label=label, about=". ".join(about))
+    records: Sequence[Record], by: Collection[str], label: str, prepare: Callable[[str, Lines], Panel | None], lack: str
+) -> Figure:
+    """A panel for each group of tasks that has anything to draw; a UsageError with the `lack` if none has."""
+    groups = panels(records, by).items()
+    made = {title: panel for title, group in groups if (panel := prepare(title, lines(group))) is not None}
+    if not made:
+        raise UsageError(lack)
+    words = {title: end_words(panel.results) for title, panel in made.items()}
+    about = ". ".join(f"{title}: " + "; ".join(panel.about.values()) for title, panel in made.items())
+    bodies = [body_for(len(panel.results)) for panel in made.values()]
+    right = max(map(room_for, (told.values() for told in words.values())))
+    figure, every = sheet(bodies, label, about, right=right)
+    for axes, (title, panel) in zip(every, made.items(), strict=True):
+        panel.draw(axes, words[title])
+    return figure

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from statistics import linear_regression, median
 
-from paramid.pictures import svg
-from paramid.pictures.axes import LEFT, RIGHT, TOP, Scale, Style, axes
-from paramid.pictures.panels import BOTTOM, Chart, Lines, along, by_place, draw_panels
+from paramid.pictures.looks import Look, look
+from paramid.pictures.panels import Lines, Panel, along, by_place, draw_panels
+from paramid.pictures.scale import Scale
+from paramid.pictures.sheet import Axes, End, Figure, cross, line, logarithmic, mark, name_ends, named, wide
 from paramid.records.number_format import shown
 from paramid.records.quantities import endings, identified
 from paramid.records.record import Record
 from paramid.records.selection import options
 from paramid.words.naming import UsageError
 
+Here = Mapping[float, Sequence[Record]]  # by the size
+APART = 7.0  # methods that fail at one time limit
 
-def scaling(records: Sequence[Record], over: str = "m") -> str:
+
+def scaling(records: Sequence[Record], over: str = "m") -> Figure:
     """Seconds over a task option: one panel, or one for each group of tasks that differ in other options too."""
     kept = along(records, (over,))
     if any(options(r.task)[over] <= 0 for r in kept):
         raise UsageError(f"{over!r} has values that are not positive; its axis is logarithmic")
-    return draw_panels(
-        kept, (over,), f"Seconds over {over}", lambda title, ours, looks: _scaling(title, ours, looks, over)
-    )
+
+    def prepare(title: str, ours: Lines) -> Panel | None:
+        return _panel(title, ours, over)
+
+    lack = f"nobody identified tasks of two values of {over}; one point is no growth"
+    return draw_panels(kept, (over,), f"Seconds over {over}", prepare, lack)
 
 
 def exponent(points: Mapping[float, float]) -> float:
@@ -34,31 +41,62 @@ def exponent(points: Mapping[float, float]) -> float:
     return linear_regression(*zip(*positive, strict=True)).slope
 
 
-def _scaling(title: str, ours: Lines, looks: Mapping[str, Style], over: str) -> Chart:
-    records = [r for group in ours.values() for r in group]
-    values = sorted(value for (value,) in by_place(records, (over,)))
-    x = Scale.around(values, LEFT, RIGHT)
-    y = Scale.around([r.seconds for r in records], BOTTOM, TOP)
-    drawn, words = (
-        [axes(x, y, title=title, across=f"{over}   (×: seeds not identified)", up="seconds", ticks=values)],
-        [],
-    )
-    for place, (name, group) in enumerate(ours.items()):
-        medians: dict[float, float] = {}
-        aside = 8.0 * (place - (len(ours) - 1) / 2)  # methods that fail at one time limit stay apart
-        for (value,), here in sorted(by_place(group, (over,)).items()):
-            good, bad = [r for r in here if identified(r)], [r for r in here if not identified(r)]
-            medians |= {value: median(r.seconds for r in good)} if good else {}
-            label = f"{name}, {over}={shown(value)}: {endings(here)}"
-            drawn += [_spent(label, good, looks[name].mark, x(value), y)] if good else []
-            drawn += [_spent(f"{label}; not identified", bad, looks[name].cross, x(value) + aside, y)] if bad else []
-        drawn += [looks[name].line([(x(v), y(s)) for v, s in medians.items()], width=2)] if medians else []
-        power = exponent(medians)
-        words += [(name, "no exponent" if math.isnan(power) else f"{over}^{power:.2f}", endings(group))]
-    return drawn, words
+def medians(here: Here) -> dict[float, float]:
+    """Of the seconds of identified seeds, by size."""
+    good = {size: [r.seconds for r in group if identified(r)] for size, group in here.items()}
+    return {size: median(seconds) for size, seconds in good.items() if seconds}
 
 
-def _spent(label: str, records: Sequence[Record], mark: Callable[[float, float], str], x: float, y: Scale) -> str:
-    seconds = sorted(r.seconds for r in records)
-    words = f"{label}: {', '.join(map(shown, seconds))} s"
-    return svg.titled(words, mark(x, y(median(seconds))))
+def _panel(title: str, ours: Lines, over: str) -> Panel | None:
+    sizes = {name: {v: here for (v,), here in sorted(by_place(group, (over,)).items())} for name, group in ours.items()}
+    grown = {name: medians(here) for name, here in sizes.items()}
+    if max(map(len, grown.values())) < 2:
+        return None
+    power = {name: exponent(points) for name, points in grown.items()}
+    results = {name: "" if math.isnan(p) else f"{over}^{p:.2f}" for name, p in power.items()}
+    about = {name: f"{name}: {results[name] or 'no exponent'}, {endings(group)}" for name, group in ours.items()}
+
+    def draw(axes: Axes, words: Mapping[str, str]) -> None:
+        values = sorted({value for here in sizes.values() for value in here})
+        x, y = Scale.around(values), Scale.around([r.seconds for group in ours.values() for r in group])
+        named(axes, title=title, across=f"{over}   (×: seeds not identified)", up="seconds")
+        logarithmic(axes, x, y, values)
+        ends = []
+        for place, name in enumerate(ours):
+            aside = (x.high / x.low) ** (APART * (place - (len(ours) - 1) / 2) / wide(axes))
+            c, s = _line(axes, f"{name}, {over}", sizes[name], grown[name], aside, look(name), (x, y))
+            ends += [End(name, words[name], (x.share(c), y.share(s)), look(name))]
+        name_ends(axes, ends)
+
+    return Panel(results, about, draw)
+
+
+def _line(
+    axes: Axes,
+    name: str,
+    sizes: Here,
+    grown: Mapping[float, float],
+    aside: float,
+    style: Look,
+    scales: tuple[Scale, Scale],
+) -> tuple[float, float]:
+    """Marks of the identified and of the others at every size, the line through the former; where it ends."""
+    x, y = scales
+    end = (math.nan, math.nan)
+    for value, here in sizes.items():
+        bad = [r.seconds for r in here if not identified(r)]
+        label = f"{name}={shown(value)}: {endings(here)}"
+        if value in grown:
+            mark(axes, (value, y.held(grown[value])), style, told=f"{label}: {_seconds(here, True)}")
+        if bad:
+            end = (x.held(value * aside), y.held(median(bad)))
+            cross(axes, end, style, told=f"{label}; not identified: {_seconds(here, False)}")
+    if grown:
+        points = [(value, y.held(seconds)) for value, seconds in grown.items()]
+        line(axes, points, style)
+        end = points[-1]
+    return end
+
+
+def _seconds(here: Sequence[Record], good: bool) -> str:
+    return ", ".join(shown(s) for s in sorted(r.seconds for r in here if identified(r) is good)) + " s"

@@ -16,7 +16,6 @@ References: Hansen et al., COCO, arXiv:1603.08785 (expected running time); Dolan
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,12 +59,6 @@ def ratios(costs: Array) -> Array:
     with np.errstate(invalid="ignore", over="ignore"):
         ratio: Array = above / above.min(axis=-3, keepdims=True)
     return ratio
-
-
-def profile(costs: Array, factors: Sequence[float]) -> Array:
-    """ρ of (2) at every factor, (methods, factors), from costs (methods, tasks, targets)."""
-    ratio = ratios(costs)
-    return np.stack([(ratio <= factor).mean(axis=(1, 2)) for factor in factors], axis=1)
 
 
 def ranks(values: Array) -> Array:

@@ -3,12 +3,13 @@
 from statistics import median
 
 from benchmarks.reproduce.hierarchy.records import DEPTH, GAP, KERNEL, PASSES, gap, kernel_lines, mean, metric, stage
-from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import Records, option
+from paramid.pictures.lines import chart
+from paramid.pictures.sheet import Figure
 from paramid.words.naming import Name
 
 
-def kernel_figure(records: Records) -> str:
+def kernel_figure(records: Records) -> Figure:
     """Kernels and densenet-lm over samples."""
     series = dict(kernel_lines([r for r in records if r.method.startswith(KERNEL)]))
     mine = [r for r in records if r.method == "densenet-lm" and list(dict(Name.parse(r.task).options)) == ["N"]]
@@ -18,7 +19,7 @@ def kernel_figure(records: Records) -> str:
     return chart(series, title="Relative MSE over samples", across="samples N", up="relative MSE")
 
 
-def gap_figure(records: Records) -> str:
+def gap_figure(records: Records) -> Figure:
     """Errors of S_2 over the gap, by pass."""
     mine = [r for r in records if r.method == GAP]
     values = sorted({gap(r) for r in mine})
@@ -30,7 +31,7 @@ def gap_figure(records: Records) -> str:
     return chart(series, title="Error of S_2 over the gap", across="α_3", up="error of S_2")
 
 
-def staircase_figure(records: Records) -> str:
+def staircase_figure(records: Records) -> Figure:
     """Errors of S_2 over the number of layers trained."""
     series: dict[str, list[tuple[float, float]]] = {}
     for r in (r for r in records if r.method == DEPTH and r.claims):

@@ -9,7 +9,6 @@ from statistics import median
 from benchmarks.reproduce.high_threshold import contraction, verdicts
 from benchmarks.reproduce.high_threshold.items import ITEMS
 from benchmarks.reproduce.high_threshold.records import SUITE, angle
-from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import (
     ENDED,
     QUERIES,
@@ -26,6 +25,8 @@ from benchmarks.reproduce.pages import (
 )
 from benchmarks.reproduce.source_items import Made, failures, whole
 from benchmarks.reproduce.source_items import verdicts as told_verdicts
+from paramid.pictures.lines import chart
+from paramid.pictures.sheet import Figure
 from paramid.records.record import Record
 from paramid.words.naming import Name
 
@@ -117,7 +118,7 @@ def curves(records: list[Record]) -> dict[tuple[str, str], list[tuple[float, flo
     return {k: [(n, median(v[n]), len(v[n])) for n in sorted(v)] for k, v in groups.items() if len(v) > 1}
 
 
-def over_samples(records: Records) -> str:
+def over_samples(records: Records) -> Figure:
     """Angles over N, at t = 2.5 and of section 3."""
     shown = {
         f"{method} before {task}": [(n, a) for n, a, _ in curve]

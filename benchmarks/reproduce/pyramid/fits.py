@@ -12,7 +12,6 @@ from itertools import product
 import torch
 from torch import Tensor
 
-from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import Records, grid
 from benchmarks.reproduce.pyramid import records as deep
 from benchmarks.reproduce.pyramid import tables
@@ -26,6 +25,8 @@ from paramid.methods.entangled import FEW, RATE
 from paramid.methods.layers import loss_free
 from paramid.methods.layers.loss_free import LossFree
 from paramid.methods.spans.hessian_pipeline import sparse
+from paramid.pictures.lines import chart
+from paramid.pictures.sheet import Figure
 from paramid.records.record import Record, Stage
 from paramid.tasks.pyramid import JUDGED, Pyramid
 
@@ -165,7 +166,7 @@ def text(records: Records) -> Iterator[str]:
 def figure(widths: str) -> Callable[[Records], str]:
     """E∞ over epochs of one network."""
 
-    def draw(records: Records) -> str:
+    def draw(records: Records) -> Figure:
         series = {name: curve.over(LARGEST) for name, curve in curves(records, widths).items()}
         return chart(series, title=f"[{widths}]", across="epochs of 50 000 samples", up="max ‖f - f̃‖ / max ‖f‖")
 

@@ -21,6 +21,7 @@ from benchmarks.reproduce.pyramid.items import ITEMS
 from benchmarks.reproduce.pyramid.records import NETWORKS
 from benchmarks.reproduce.source_items import Made, failures, verdicts, whole
 from paramid.pictures.curves import curves
+from paramid.pictures.sheet import Figure
 
 
 def pipeline(records: Records) -> Iterator[str]:
@@ -29,7 +30,7 @@ def pipeline(records: Records) -> Iterator[str]:
     yield from headed("Figures 4.5 to 4.7: scales and shifts", fits.text(records))
 
 
-def over_time(records: Records) -> str:
+def over_time(records: Records) -> Figure:
     """The error of the pipeline at its defaults and of our routes."""
     return curves([r for r in records if not any(name in r.method for name in ("far", "lr=0.005", "until"))])
 

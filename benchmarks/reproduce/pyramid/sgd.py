@@ -4,11 +4,12 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import mean
 
-from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import SECONDS, Records, by_setting, grid
 from benchmarks.reproduce.pyramid import records as deep
 from benchmarks.reproduce.pyramid.records import word
 from benchmarks.reproduce.source_items import Judged, Made, spread
+from paramid.pictures.lines import chart
+from paramid.pictures.sheet import Figure
 from paramid.records.record import Record
 
 SUITE = "deep-sgd"
@@ -90,7 +91,7 @@ def row(mine: Records) -> tuple[str, ...]:
     )
 
 
-def over_time(records: Records) -> str:
+def over_time(records: Records) -> Figure:
     """E∞ over seconds, a line for every run of full size."""
     series = {}
     for r in records:

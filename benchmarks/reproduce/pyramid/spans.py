@@ -15,10 +15,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import pairwise
 
-from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import Records, grid, grouped, headed
 from benchmarks.reproduce.pyramid import records as deep
 from benchmarks.reproduce.pyramid.records import average, value, word
+from paramid.pictures.lines import chart
+from paramid.pictures.sheet import Figure
 from paramid.records.record import Record
 from paramid.tasks.pyramid import Pyramid
 from paramid.words.naming import Name, configure
@@ -229,7 +230,7 @@ def tipping(points: Points) -> float | None:
     return through[-1] if through else None
 
 
-def over_shares(records: Records) -> str:
+def over_shares(records: Records) -> Figure:
     """Δ / √m over m / (D m_L), a line for every D and m_L."""
     series = grouped(squeezed(records), lambda r: f"D = {task_of(r).D}, m_L = {task_of(r).last}")
     drawn = {
@@ -239,7 +240,7 @@ def over_shares(records: Records) -> str:
     return chart(drawn, title="The span of Hessians", across="m / (D m_L)", up="Δ / √m")
 
 
-def over_thresholds(records: Records) -> str:
+def over_thresholds(records: Records) -> Figure:
     """Δ / √m* over m* / T of networks whose widths grow."""
     drawn = {
         name: [(m / threshold(task_of(mine[0])), e) for m, e in curve(mine)]

@@ -11,6 +11,7 @@ from benchmarks.reproduce.quadratic.printed import ENOUGH, RANDOM, SAMPLES
 from benchmarks.reproduce.quadratic.shares import given
 from benchmarks.reproduce.source_items import Judged, Made
 from benchmarks.reproduce.transitions import losses
+from paramid.pictures.sheet import Figure
 from paramid.records.record import Record
 from paramid.tasks.quadratic import LEVELS, Quadratic
 from paramid.words.naming import UsageError
@@ -106,7 +107,7 @@ def three(values: Sequence[float]) -> str:
     return f"{min(values):.1e}, {median(values):.1e}, {max(values):.1e}" if values else "-"
 
 
-def trajectories(records: Records) -> str:
+def trajectories(records: Records) -> Figure:
     """Figure 4 as curves, the best start of one seed."""
     panels = {}
     for panel in RANDOM:

@@ -15,6 +15,7 @@ from benchmarks.reproduce.quadratic.printed import CAPTIONED, EXPERIMENTS, PANEL
 from benchmarks.reproduce.source_items import Judged, Made
 from benchmarks.reproduce.transitions import Points, crossing, crossing_interval, rising, shares
 from paramid.methods.squares.overparam_descent import FLAT, GROW, KICK, KICKS
+from paramid.pictures.sheet import Figure
 from paramid.records.record import Record
 from paramid.statistics.intervals import wilson
 from paramid.words.naming import Name, UsageError
@@ -194,7 +195,7 @@ def trapped(records: Records) -> Iterator[str]:
                 yield "  between the two descent is trapped."
 
 
-def transitions(records: Records) -> str:
+def transitions(records: Records) -> Figure:
     """Figures 2 and 3 as curves."""
     shown = (SETTLED, SETTLED_ONES, PRINTED)
     panels = {

@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 
-from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import (
     ENDED,
     IDENTIFIED,
@@ -26,6 +25,8 @@ from benchmarks.reproduce.pages import (
 from benchmarks.reproduce.shallow.items import MODERATE, verdict
 from benchmarks.reproduce.shallow.sgd import counted, identified, neurons, uniform
 from benchmarks.reproduce.source_items import Item, spread, without_a_judge
+from paramid.pictures.lines import chart
+from paramid.pictures.sheet import Figure
 from paramid.records.record import Record, Stage
 
 # Rauchensteiner 2023, Table 3.2: seconds to weights and first shifts on a Tesla P100.
@@ -170,7 +171,7 @@ def row(at: tuple[float, float], spm: Records, exact: Records, ours: Records) ->
     )
 
 
-def over_dimensions(records: Records) -> str:
+def over_dimensions(records: Records) -> Figure:
     """Median errors of the pipeline over D at β = 2."""
     errors = {"weights": lambda r: last(r, "weight_error"), "shifts": lambda r: last(r, "bias_error"), "E∞": uniform}
     groups = grouped((r for r in of_grid(records)[0] if place(r)[1] == 2 and identified(r)), lambda r: place(r)[0])

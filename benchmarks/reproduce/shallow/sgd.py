@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from statistics import median
 
-from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import (
     ENDED,
     IDENTIFIED,
@@ -24,6 +23,8 @@ from benchmarks.reproduce.pages import (
 )
 from benchmarks.reproduce.shallow.items import verdict
 from benchmarks.reproduce.source_items import Item
+from paramid.pictures.lines import chart
+from paramid.pictures.sheet import Figure
 from paramid.records.record import Record
 from paramid.words.naming import Name
 
@@ -113,7 +114,7 @@ def entry(mine: Records) -> str:
     return f"{share(identified)(mine)}, {median(map(loss, mine)):.0e}, {median(map(uniform, mine)):.0e}"
 
 
-def over_samples(records: Records) -> str:
+def over_samples(records: Records) -> Figure:
     """Median E∞ over α at the rate 0.5 / m, a line for every β."""
     series: dict[str, list[tuple[float, float]]] = {}
     places = grouped(filter(tuned, records), exponents)

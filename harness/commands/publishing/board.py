@@ -27,6 +27,7 @@ def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
     from paramid.board import data_files, history, site
     from paramid.board.summary import Summary
+    from paramid.pictures import svg
     from paramid.records.publications import epochs, lines, published
     from paramid.records.store import Store
     from paramid.statistics import asv_results
@@ -41,6 +42,7 @@ def act(options: argparse.Namespace) -> int:
         refused += notes
         for note in notes:
             warn(note)
+    svg.reset()
     over_commits = history.body(asv_results.read(options.history)) if options.history else ""
     marks = {name: epoch.name for name, epoch in shown.epoch_of.items()}
     summary = Summary(records.values(), shown.verdicts, refused, marks, shown.reported.values())

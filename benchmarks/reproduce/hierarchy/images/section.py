@@ -6,9 +6,10 @@ from statistics import mean
 from benchmarks.reproduce.hierarchy.images import tables
 from benchmarks.reproduce.hierarchy.images.accuracies import DEPTHS, LAYERWISE, STAGED, SUITE, accuracies
 from benchmarks.reproduce.hierarchy.images.items import ITEMS, MISSING
-from benchmarks.reproduce.lines import chart
 from benchmarks.reproduce.pages import Records, Section, headed
 from benchmarks.reproduce.source_items import verdicts
+from paramid.pictures.lines import chart
+from paramid.pictures.sheet import Figure
 
 ABOUT = """The difference of data: 1 797 digits of 8 × 8 grey pixels (1 198 shown, 599 held out) and four layers of 16
 channels here, CIFAR-10 and CIFAR-100 (50 000 of 32 × 32 in colour) and 10 to 34 layers in the paper.
@@ -47,7 +48,7 @@ def carried(records: Records) -> Iterator[str]:
         yield f"- Not to be had from these data: {item.source}, {item.says}; {item.word}."
 
 
-def depth_figure(records: Records) -> str:
+def depth_figure(records: Records) -> Figure:
     """Held-out errors over depth."""
     series = {}
     for name, method in (("layer by layer", LAYERWISE), ("all together", STAGED)):
