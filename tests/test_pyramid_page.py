@@ -69,13 +69,15 @@ def of(suite: str, make: Callable[[Cell], Record]) -> Mapping[str, list[Record]]
 def test_the_thesis_own_numbers_hold_and_doubled_ones_do_not() -> None:
     same, doubled = of("deep-4.4", pipeline), of("deep-4.4", lambda cell: pipeline(cell, times=2.0))
     assert table_verdicts.tables_agree(same)[0]
-    assert table_verdicts.upper_layers_agree(same) == (
-        True,
-        "E_3 is 1 times the printed mean, E_4 is 1 times the printed mean, in 10 runs",
-    )
+    assert table_verdicts.upper_layers_agree(same)[0]
     held, numbers = table_verdicts.upper_layers_agree(doubled)
     assert not held
-    assert "E_4 is 2 times" in numbers
+    assert "E_3 and E_4 are 2 and 2 times the printed means in 10 runs" in numbers
+    assert table_verdicts.all_found(same)[0]
+    held, numbers = table_verdicts.all_found(doubled)
+    assert not held
+    assert "6.2e-02, E_2 of" not in numbers
+    assert "6.2e-02, E_3 of [50, 35, 25, 10], tanh from differences" in numbers
     assert not table_verdicts.tables_agree(doubled)[0]
     assert not table_verdicts.deviation_is_meant(same)[0]
     assert "| [50, 35, 25, 10], tanh | exact | 10 | 0.93 → 0.93 |" in "\n".join(tables.spans(same["deep-4.4"]))
@@ -95,13 +97,49 @@ def test_layers_are_told_by_the_labelled_claim_and_not_by_the_last() -> None:
     assert "r_1 printed 0.998, ours 0.9 (after SGD 0.45 of all neurons)" in numbers
     assert table_verdicts.printed_radius(of("deep-4.4", pipeline))[0]
     assert len(list(tables.layers(made["deep-4.4"]))) >= 2 * len(ASSIGNED)
+    told = table_verdicts.one_is_misjudged(made)
+    assert told == (False, "of 40 runs that err, over both outputs and kinds of Hessians, 40 misjudge 5")
+    one = of("deep-4.4", lambda cell: pipeline(cell, right=0.98 if "far=" in cell.method else 1.0))
+    assert table_verdicts.one_is_misjudged(one)[0]
 
 
-def test_more_than_three_layers_are_a_limit_where_nobody_identifies_them() -> None:
+def test_more_than_three_layers_are_overcome_where_all_runs_identify_them() -> None:
     made = of("deep-4.4", pipeline)
-    assert not table_verdicts.three_layers_are_no_limit(made)[0]
+    assert table_verdicts.three_layers_are_no_limit(made)[0]
     lost = of("deep-4.4", lambda cell: record(cell, ()))
-    assert table_verdicts.three_layers_are_no_limit(lost)[0]
+    assert not table_verdicts.three_layers_are_no_limit(lost)[0]
+    six = {**made, **of("depth", lambda cell: record(cell, ()))}
+    assert "0 of 6 of six at D = 30" in table_verdicts.three_layers_are_no_limit(six)[1]
+
+
+def test_fits_that_still_fall_are_on_no_plateau() -> None:
+    def falling(cell: Cell) -> Record:
+        made = pipeline(cell)
+        networks = [c for c in made.claims if c.kind == "Network"]
+        if len(networks) < 4:
+            return made
+        ends = tuple(claim("Network", {**c.metrics, "uniform_distance": 0.08 / 2**n}) for n, c in enumerate(networks))
+        return record(cell, (*made.claims[:3], *ends))
+
+    assert fits.plateaus(of("deep-4.4", pipeline))[0]
+    assert fits.plateaus(of("deep-4.4", falling))[0] is None
+
+
+def test_what_a_reduced_grid_may_cause_decides_nothing() -> None:
+    def place(r: Record) -> float:
+        return spans.threshold(spans.task_of(r))
+
+    def missing(cell: Cell) -> Record:
+        made = step(place)(cell)
+        told = claim("EntangledWeights", {"entangled_found": 0.9, "entangled_strays": 0.1, "entangled_error_1": 0.01})
+        return record(cell, (*made.claims[:1], told))
+
+    whole_ones, lost = of("deep-4.2", step(place)), of("deep-4.2", missing)
+    assert span_verdicts.few_neurons_are_found(whole_ones)[0]
+    assert span_verdicts.strays_come_late(whole_ones)[0]
+    assert span_verdicts.recovery_lags(whole_ones)[0]
+    assert span_verdicts.few_neurons_are_found(lost)[0] is None
+    assert span_verdicts.strays_come_late(lost)[0] is None
 
 
 def step(place: Callable[[Record], float]) -> Callable[[Cell], Record]:
@@ -113,7 +151,7 @@ def step(place: Callable[[Record], float]) -> Callable[[Cell], Record]:
         delta = 0.4 / (1 + math.exp(-60 * (share - 1))) if spans.radius(here) <= 1 else 0.5
         told = {"subspace_error_frobenius": delta * spans.size(here) ** 0.5, "subspace_error": 1.0}
         found = {
-            "entangled_found": float(share < 1.05),
+            "entangled_found": float(share < 1.1),
             "entangled_strays": float(share > 1.1),
             "entangled_error_1": 0.01,
         }
@@ -167,6 +205,25 @@ def test_sgd_is_judged_by_its_own_end(three: float, four: float, held: tuple[boo
     assert "| timed_out | stopped after … s |" in "\n".join(failures(made))
 
 
+def test_runs_that_disagree_and_rates_that_cross_decide_nothing() -> None:
+    def crossed(cell: Cell) -> Record:
+        one = trained(1e-3, 1e-2)(cell)
+        large, slow = sgd.inputs(one) == sgd.FULL, sgd.rate(one) == 0.05
+        ends = [claim("Network", {**c.metrics, "uniform_distance": 1e-4}) for c in one.claims]
+        return record(cell, tuple(ends)) if large and slow and cell.seed == 700 else one
+
+    made = of("deep-sgd", crossed)
+    assert sgd.four_layers_stagnate(made)[0] is None
+    assert sgd.best(made["deep-sgd"])[0] in (0.05, 0.5)
+
+    def slower(cell: Cell) -> Record:
+        one = trained(1e-3, 1e-2)(cell)
+        ends = [claim("Network", {**c.metrics, "uniform_distance": sgd.rate(one)}) for c in one.claims]
+        return record(cell, tuple(ends)) if sgd.inputs(one) == sgd.FULL else one
+
+    assert sgd.larger_rates_are_better(of("deep-sgd", slower))[0] is None
+
+
 def test_a_student_that_still_falls_decides_nothing() -> None:
     def falling(cell: Cell) -> Record:
         first, last = trained(1e-3, 1.0)(cell).claims
@@ -182,8 +239,8 @@ def test_every_item_is_decided_where_all_suites_were_played() -> None:
         **of("deep-sgd", trained(1e-7, 0.1)),
         **of("depth", lambda cell: record(cell, (claim("Network", {"exact": 1.0}),))),
     }
-    open_ones = [item for item in items.ITEMS if item.judge and judged(item, made)[0] is None]
-    assert not open_ones
+    open_ones = [item.source for item in items.ITEMS if item.judge and judged(item, made)[0] is None]
+    assert open_ones == ["Theorem 4.1, Proposition 4.2", "§4.4, on Table 4.4"]  # vacuous; no planted run errs
     assert "| - |" not in "\n".join(spans.rank_ones(made["deep-4.2"])).split("| 0.01 |")[1].split("\n")[0]
 
 
@@ -200,7 +257,10 @@ def test_fits_from_true_directions_have_no_plateau(monkeypatch: pytest.MonkeyPat
 def test_theorems_are_checked_and_a_wrong_one_is_not_believed(monkeypatch: pytest.MonkeyPatch) -> None:
     for check in (theorems.gradients, theorems.hessians, theorems.bounds, theorems.equivalent, theorems.signs_are_free):
         assert check({})[0], check({})[1]
-    assert not theorems.one_point({})[0]
+    assert theorems.one_point({})[0]
+    assert not theorems.one_point_of_deep_ones({})[0]
+    assert theorems.no_left_inverse({})[0]
+    assert theorems.spans({})[0] is None  # no row meets the hypothesis
     monkeypatch.setattr(theorems, "KAPPA", 0.1)
     assert max(theorems.lemma_of_bounds.__wrapped__()) > 1
 

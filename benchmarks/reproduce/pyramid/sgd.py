@@ -18,7 +18,8 @@ the thesis' two hours on a P100 are minutes on one thread here. E∞ = max ‖f 
 (10⁶ in the thesis), of the last student claimed, after at least two thirds of the steps. (1.12) sums the squares of
 the outputs, and so do we; software that averages them over ten outputs means a tenth of the rate, so that the
 largest, 1/2, is shown as 0.05 too. The thesis does not say how the outputs of these networks are activated; here
-tanh, as in its §4.2.3, which says that it takes the setting of this experiment.
+tanh, as in its §4.2.3, which says that it takes the setting of this experiment, and prints N(0, 0.05) for the
+N(0, 0.005) of this one.
 
 Figure 1.5 has no numbers in the thesis' text, which says: 1e-6 for [50, 25, 10] after 45 minutes, at the largest
 rate; stagnation around 0.1 for [50, 35, 25, 10]."""
@@ -63,6 +64,12 @@ def at_last(record: Record) -> float | None:
 def errors(mine: Records) -> list[float]:
     """E∞ at the end of the runs."""
     return deep.known(at_last(r) for r in mine)
+
+
+def best(mine: Records) -> tuple[float, list[float]]:
+    """The rate of the least mean error, and its errors."""
+    ends = {g: errors([r for r in mine if rate(r) == g]) for g in sorted({rate(r) for r in mine})}
+    return min(((g, e) for g, e in ends.items() if e), key=lambda told: mean(told[1]))
 
 
 def text(records: Records) -> Iterator[str]:
@@ -111,14 +118,15 @@ def chosen(made: Made, depth: int, *, full: bool | None = None) -> Records:
 
 
 def three_layers_are_found(made: Made) -> Judged:
-    """Whether the best setting comes to 1e-6 before three layers."""
+    """Whether the best setting comes to 1e-6 before three layers, in the mean of its runs."""
     mine = chosen(made, 3, full=True)
-    best = errors(mine)
-    rates = sorted({rate(r) for r in mine})
-    told = ", ".join(f"{min(errors([r for r in mine if rate(r) == g]), default=1.0):.1e} at rate {g:g}" for g in rates)
-    if not best or (min(best) > THREE and any(map(falls, mine))):
-        return None, f"the least E∞ is {told}, and still falling when the clock ended them"
-    return min(best) <= THREE, f"the least E∞ is {told}"
+    _, ends = best(mine)
+    by_rate = {g: errors([r for r in mine if rate(r) == g]) for g in sorted({rate(r) for r in mine})}
+    told = ", ".join(f"{mean(e):.1e} at rate {g:g} (mean of {len(e)})" for g, e in by_rate.items() if e)
+    told = f"E∞ is {told}; 0.05 here is 1/2 for squares averaged over ten outputs"
+    if mean(ends) > THREE and any(map(falls, mine)):
+        return None, f"{told}; still falling when the clock ended them"
+    return mean(ends) <= THREE, told
 
 
 def falls(record: Record) -> bool:
@@ -128,25 +136,33 @@ def falls(record: Record) -> bool:
 
 
 def four_layers_stagnate(made: Made) -> Judged:
-    """Whether E∞ stays at the order of 0.1 before four layers."""
-    found, full = errors(chosen(made, 4)), errors(chosen(made, 4, full=True))
-    of_full_size = ", ".join(f"{e:.1e}" for e in full) or "-"
-    told = f"E∞ ends at {spread(found, '.1e')} in {len(found)} runs, of full size at {of_full_size}"
-    held = min(found) >= FOUR / NEAR if found else None
-    going_on = sum(map(falls, chosen(made, 4, full=True)))
-    return held, f"{told}, still falling in {going_on} of {len(full)}"
+    """Whether E∞ stays at the order of 0.1 before four layers at D = 50; undecided where runs disagree."""
+    mine, small = chosen(made, 4, full=True), errors(chosen(made, 4, full=False))
+    left = [e < FOUR / NEAR for e in errors(mine)]
+    ends = ", ".join(f"{e:.1e}" for e in errors(mine)) or "-"
+    told = f"at D = 50 E∞ ends at {ends}, still falling in {sum(map(falls, mine))} of {len(mine)} runs"
+    told += f"; at D = 15, all rates, at {spread(small, '.1e')}" if small else ""
+    return not any(left) if left and any(left) == all(
+        left
+    ) else None, f"{told} (of the order of 0.1: from {FOUR / NEAR:g} on)"
 
 
 def larger_rates_are_better(made: Made) -> Judged:
-    """Whether mean errors rise as rates fall."""
-    told, held = [], []
+    """Whether mean errors rise as rates fall at D = 15; undecided where the two rates at D = 50 say the contrary."""
+    told, held, contrary = [], [], False
     for depth in (3, 4):
         mine = [r for r in chosen(made, depth, full=False) if samples(r) == 2]
         by_rate = {g: errors([r for r in mine if rate(r) == g]) for g in sorted({rate(r) for r in mine}, reverse=True)}
         line = [(g, mean(e)) for g, e in by_rate.items() if e]
         held += [b >= a for (_, a), (_, b) in pairwise(line)]
-        told.append(f"{depth} layers: " + ", ".join(f"{e:.1e} at {g:g}" for g, e in line))
-    return all(held) if held else None, "; ".join(told)
+        told.append(f"{depth} layers, D = 15: " + ", ".join(f"{e:.1e} at {g:g}" for g, e in line))
+        large = chosen(made, depth, full=True)
+        rates = {g: errors([r for r in large if rate(r) == g]) for g in sorted({rate(r) for r in large}, reverse=True)}
+        line = [(g, mean(e)) for g, e in rates.items() if e]
+        contrary |= any(b < a for (_, a), (_, b) in pairwise(line))
+        told.append("D = 50: " + ", ".join(f"{e:.1e} at {g:g}" for g, e in line))
+    told.append("where squares are averaged over outputs, 0.5 for sums is beyond the thesis' rates")
+    return None if not held or (all(held) and contrary) else all(held), "; ".join(told)
 
 
 def more_samples_do_not_help(made: Made) -> Judged:
@@ -156,9 +172,12 @@ def more_samples_do_not_help(made: Made) -> Judged:
         mine = [r for r in chosen(made, depth, full=False) if rate(r) == 0.5]
         few, many = (errors([r for r in mine if samples(r) == p and shift(r) != "0.005"]) for p in (2, 3))
         if few and many:
-            ratios.append(mean(many) / mean(few))
-            told.append(f"{depth} layers: {mean(few):.1e} from D² m, {mean(many):.1e} from D³ m")
-    return min(ratios) >= 1 / NEAR if ratios else None, "; ".join(told)
+            ratios.append(mean(many) >= min(few))
+            told.append(
+                f"{depth} layers: {mean(few):.1e} ({spread(few, '.1e')}) from D² m, "
+                f"{mean(many):.1e} ({spread(many, '.1e')}) from D³ m"
+            )
+    return all(ratios) if ratios else None, f"means at D = 15, rate 0.5: {'; '.join(told)}"
 
 
 def readings_agree(made: Made) -> Judged:
@@ -172,12 +191,12 @@ def readings_agree(made: Made) -> Judged:
             told.append(
                 f"{depth} layers: {mean(narrow):.1e} with deviation 0.005, {mean(wide):.1e} with variance 0.005"
             )
-    return all(1 / NEAR <= r <= NEAR for r in ratios) if ratios else None, "; ".join(told)
+    held = all(1 / NEAR <= r <= NEAR for r in ratios) if ratios else None
+    return held, f"means at D = 15: {'; '.join(told)} (to an order: up to {NEAR:g} times)"
 
 
 def harder_than_shallow(made: Made) -> Judged:
     """Whether four layers end worse than three."""
-    pairs = [(errors(chosen(made, 3, full=f)), errors(chosen(made, 4, full=f))) for f in (True, False)]
-    told = [(min(a), min(b)) for a, b in pairs if a and b]
-    numbers = "; ".join(f"least E∞ {a:.1e} of three layers, {b:.1e} of four" for a, b in told)
-    return all(b > a for a, b in told) if told else None, numbers
+    told = [(d, *(mean(best(chosen(made, n, full=d == FULL))[1]) for n in (3, 4))) for d in (FULL, 15)]
+    numbers = "; ".join(f"D = {d}: {a:.1e} before three layers, {b:.1e} before four" for d, a, b in told)
+    return all(b > a for _, a, b in told), f"mean E∞ at the best rate, {numbers}"
