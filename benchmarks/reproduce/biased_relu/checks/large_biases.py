@@ -155,7 +155,8 @@ def dropped_steps() -> Checked:
         f"projected gradient descent misses {falls} steps, least squares {told.exact:.0e}; "
         f"of the {told.features} features σ(±z), x, 1 {told.rank} are independent"
     )
-    return Checked(told.longest < told.threshold and told.length < told.ball, f"of exact units {said}")
+    unbound = told.longest < told.threshold and told.length < told.ball
+    return Checked(unbound and min(told.descent.values()) < ROUNDING, f"of exact units {said}")
 
 
 OFF = (1e-4, 1e-3, 1e-2)
