@@ -6,13 +6,21 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 
 from benchmarks.reproduce import limits, pages, passive, source_items, trained
 from benchmarks.reproduce.__main__ import PAGES
 from benchmarks.reproduce.biased_relu import items as biased_relu_items
 from benchmarks.reproduce.biased_relu import page as biased_relu
 from benchmarks.reproduce.biased_relu import records as biased_relu_records
-from benchmarks.reproduce.biased_relu.checks import error_growth, hermite_polynomials, unit_signs
+from benchmarks.reproduce.biased_relu.checks import (
+    closed_forms,
+    column_powers,
+    error_growth,
+    hermite_polynomials,
+    large_biases,
+    unit_signs,
+)
 from benchmarks.reproduce.hierarchy import correlations as bfc_correlations
 from benchmarks.reproduce.hierarchy import theorems_by_training as bfc_trained
 from benchmarks.reproduce.high_threshold import contraction
@@ -233,9 +241,9 @@ def test_errors_against_samples_have_their_exponent() -> None:
 
     records = [judged(c, 10 / rows(c) ** 0.5) for c in suites.suite("relu-samples").cells()]
     text = "\n".join(pages.lines(biased_relu.PAGE, {"relu-samples": records}))
-    assert "| 1.0e-01 (0/3) | 3.2e-02 (0/3) | 1.0e-02 (0/3) | - | - | -0.50 |" in text
-    assert "| 1.0e-01 (0/3) | 3.2e-02 (0/3) | 1.0e-02 (0/3) | 3.2e-03 (3/3) | 1.0e-03 (3/3) | -0.50 |" in text
-    assert "| 1.0e-02 (0/3) | 3.2e-03 (3/3) | - | -0.50 |" in text
+    assert "| 1.0e-01 (0/3) | 3.2e-02 (0/3) | 1.0e-02 (0/3) | - | - | -0.50 (3) |" in text
+    assert "| 1.0e-01 (0/3) | 3.2e-02 (0/3) | 1.0e-02 (0/3) | 3.2e-03 (3/3) | 1.0e-03 (3/3) | -0.50 (5) |" in text
+    assert "| 1.6e-02 (0/3) | 5.0e-03 (0/3) | - | -0.50 (2) |" in text
     assert "`hermite-jennrich`: 1e+07, measured" in text
     assert "| error | but for signs | seeds | ended |" in text
     assert "| 3.2e-01 | 1.6e-01 | 3 | 3 finished |" in text
@@ -250,13 +258,14 @@ def test_what_the_paper_asserts_is_judged_by_the_records() -> None:
         rows = {i.source: source_items.judged(i, {"relu-samples": records}) for i in biased_relu_items.ITEMS if i.judge}
         held, numbers = rows["Theorem 4.1: Algorithms 1 to 3, l = 1"]
         assert held is verdict
-        assert numbers.startswith("9 runs")
+        assert numbers.startswith("9 networks")
         held, numbers = rows["Corollary 3.3, §6: the algorithm"]
         assert held is verdict
-        assert numbers.startswith("20 runs")
-        assert rows["G and P, Lemmas 5.3, 5.4"][0] is False  # no error grows with a bias here
-        assert rows["Theorem 3.2: Algorithm 5, Lemma 5.8"] == (None, "no records of relu-affine")
+        assert numbers.startswith("20 of 20 networks" if verdict else "0 of 20 networks")
+        assert rows["G and P, (16)"][0] is False  # no error grows with a bias here
+        assert rows["Theorem 3.2: Algorithm 5"] == (None, "no records of relu-affine")
         assert rows["Theorem 3.1: Algorithms 4 and 6"][0] is (True if verdict else None)
+        assert rows["Theorem 5.1: Algorithm 4, l = 2"][0] is (True if verdict else None)
     assert rows["Lemma 3.5, (6), (7), Definitions 1.1, 1.2, Fact 1.3"][0]
     assert rows["Algorithm 3"][0]
     assert rows["Lemma 4.5, (12), (13), Claim 4.6"][0]
@@ -289,10 +298,10 @@ def test_samples_that_are_needed_are_measured_or_extrapolated_and_called_so() ->
         claims = [(replace(lost.claims[0], metrics={"weight_error": e}),) for e in errors]
         return {10.0**k: [replace(lost, claims=claim)] for k, claim in enumerate(claims, 4)}
 
-    assert biased_relu_records.needed(cells(0.2, 0.0632, 0.02)) == "4e+06, extrapolated by N^-0.50 of 3 medians"
+    assert biased_relu_records.needed(cells(0.2, 0.0632, 0.02)) == "4.0e+06, extrapolated by N^-0.50 of 3 medians"
     last = "extrapolated by N^-1/2 from the last median"
-    assert biased_relu_records.needed(cells(3.0, 3.0, 0.1)) == f"1e+08, {last}, 1.0e-01"
-    assert biased_relu_records.needed(cells(0.1, 0.1, 0.1)) == f"1e+08, {last}, 1.0e-01"
+    assert biased_relu_records.needed(cells(3.0, 3.0, 0.1)) == f"1.0e+08, {last}, 1.0e-01"
+    assert biased_relu_records.needed(cells(0.1, 0.1, 0.1)) == f"1.0e+08, {last}, 1.0e-01"
     assert biased_relu_records.needed(cells(3.0, 2.0)).startswith("not even 1e+05, nor is there a law")
 
 
@@ -303,13 +312,34 @@ def test_functions_beside_affine_units_have_their_law() -> None:
 
     records = [missed(c) for c in suites.suite("relu-affine").cells()]
     text = "\n".join(biased_relu.affine(records))
-    assert "| 1.0e-01 (5/5) | 5.0e-02 (5/5) | 3.2e-02 (5/5) | 1.6e-02 (5/5) | 1.0e-02 (5/5) | -0.50 |" in text
+    assert "| 1.0e-01 (5/5) | 5.0e-02 (5/5) | 3.2e-02 (5/5) | 1.6e-02 (5/5) | 1.0e-02 (5/5) | -0.50 (5) |" in text
     held, numbers = biased_relu_items.learnt({"relu-affine": records})
     assert held
     assert numbers.startswith("`relu-regression:control=-1,within=1.0` falls like N^-0.50")
     given_up = [replace(r, status=Status.GAVE_UP) for r in records]
     assert "| - (0/5) | - (0/5)" in "\n".join(biased_relu.affine(given_up))
-    assert biased_relu_items.learnt({"relu-affine": given_up})[0] is False
+    assert biased_relu_items.learnt({"relu-affine": given_up})[0] is None  # no N refutes a polynomial one
+    flat = [replace(r, metrics={"output_rmse": 0.4}) for r in records]
+    assert biased_relu_items.learnt({"relu-affine": flat})[0] is None
+    ours = [r if "control=-1" not in r.method else f for r, f in zip(records, flat, strict=True)]
+    assert biased_relu_items.learnt({"relu-affine": ours})[0] is None  # our estimator decides nothing
+    many = [replace(r, stats={"units": 10}) for r in records]
+    assert biased_relu_items.learnt({"relu-affine": many})[0] is False
+
+
+def test_directions_beside_affine_units_are_judged_by_the_printed_estimator() -> None:
+    def told(cell: Cell, falls: bool) -> Record:
+        error = 3 / float(dict(Name.parse(cell.task).options)["N"]) ** 0.5 if falls else 1.4
+        stage = Stage(kind="Directions", seconds=1.0, queries=0, samples=0, derivatives=0, moments=0,
+                      metrics={"weight_error": error})  # fmt: skip
+        return replace(made(cell, 1.0), claims=(stage,))
+
+    cells = suites.suite("relu-affine").cells()
+    held, numbers = biased_relu_items.bent_units({"relu-affine": [told(c, True) for c in cells]})
+    assert held
+    assert numbers.count("fall like N^-0.50") == 2
+    ours = [told(c, "control=-1" not in c.method) for c in cells]
+    assert biased_relu_items.bent_units({"relu-affine": ours})[0] is None
 
 
 def test_numbers_of_errata_are_computed() -> None:
@@ -319,6 +349,15 @@ def test_numbers_of_errata_are_computed() -> None:
     assert "0.618 for 0.707 (k = 1)" in hermite_polynomials.separation().said
     assert "false for 5 of these 5" in hermite_polynomials.separation().said
     assert not unit_signs.equal_functions().holds
+    assert unit_signs.misleading_triple().gap > 0.1
+    assert unit_signs.sides(unit_signs.misleading_triple().one).first < 1e-12
+    assert not closed_forms.relu_coefficients().holds
+    assert not column_powers.kruskal_ranks().holds
+    assert column_powers.kruskal_rank(torch.eye(3, dtype=torch.float64)[:, [0, 1, 0]]) == 1
+    assert column_powers.kruskal_rank(torch.eye(3, dtype=torch.float64)) == 3
+    assert not large_biases.printed_threshold().holds
+    assert error_growth.powers_of_all().holds
+    assert large_biases.units_that_are_off().holds
     assert error_growth.robustness().holds
 
 
@@ -333,7 +372,7 @@ def test_who_is_ahead_at_equal_samples_is_said() -> None:
 
 def test_what_is_no_power_of_the_samples_has_no_exponent() -> None:
     assert biased_relu_records.falling([1e4, 1e5, 1e6], [1e-15, 1e-15, 1e-15]) == "-"
-    assert biased_relu_records.falling([1e4, 1e5, 1e6], [2.0, 0.2, 0.02]) == "-1.00"
+    assert biased_relu_records.falling([1e4, 1e5, 1e6], [2.0, 0.2, 0.02]) == "-1.00 (2)"
     assert biased_relu_records.without("biased-relu:D=5,m=3,N=10", "m") == "biased-relu:D=5,N=10"
 
 

@@ -77,13 +77,19 @@ def whole(items: Sequence[Item], made: Made) -> Iterator[str]:
     yield from ("", "## The source, item by item", "")
     told = [item for item in items if item.where]
     rows = (
-        (item.source, item.says, item.where, WORDS[judged(item, made)[0]] if item.judge else item.word) for item in told
+        (cell(item.source), cell(item.says), item.where, WORDS[judged(item, made)[0]] if item.judge else item.word)
+        for item in told
     )
     yield from grid(("source", "what it is or says", "where", "verdict"), rows)
     yield from ("", "## Not reproduced", "")
     for item in items:
         if not item.where:
             yield f"- {item.source}, {item.says}: {item.word}."
+
+
+def cell(text: str) -> str:
+    """Text whose bars end no cell of a table."""
+    return text.replace("|", "\\|")
 
 
 def failures(made: Made) -> Iterator[str]:

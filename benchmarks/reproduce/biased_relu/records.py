@@ -42,6 +42,16 @@ def shown(record: Record) -> bool:
     return told(record, "identified") == 1
 
 
+def but_for_signs(record: Record) -> bool:
+    """Whether the last network claimed is the teacher but for signs of (w, b)."""
+    return shown(record) or told(record, "parameter_error_unsigned") < CLOSE
+
+
+def direction_error(record: Record) -> float:
+    """The largest error of a direction, up to sign, before biases and outer weights are told."""
+    return next((c.metrics["weight_error"] for c in record.claims if c.kind == "Directions"), math.inf)
+
+
 def wrong(record: Record) -> bool:
     """Whether another network stands as the answer."""
     networks = [claim.kind for claim in record.claims[-1:]] == ["Network"]
@@ -108,9 +118,9 @@ def in_range(samples: list[float], errors: list[float]) -> list[tuple[float, flo
 
 
 def falling(samples: list[float], errors: list[float]) -> str:
-    """The exponent of N, of errors in the range where there is one."""
+    """The exponent of N, of errors in the range where there is one, and of how many."""
     found = law(samples, errors)
-    return f"{found.exponent:.2f}" if found else "-"
+    return f"{found.exponent:.2f} ({found.points})" if found else "-"
 
 
 def needed(cells: dict[float, Records]) -> str:
@@ -124,9 +134,9 @@ def needed(cells: dict[float, Records]) -> str:
         return f"not even {most:.0e}, nor is there a law: no median weight error is below {LEARNT:g}"
     if found and found.points > 2 and found.exponent < STEEP:
         told = f"N^{found.exponent:.2f} of {found.points} medians"
-        return f"{max(found.rows(CLOSE), most):.0e}, extrapolated by {told}"
+        return f"{max(found.rows(CLOSE), most):.1e}, extrapolated by {told}"
     rows, last = kept[-1]
-    return f"{max(rows * (last / CLOSE) ** 2, most):.0e}, extrapolated by N^-1/2 from the last median, {last:.1e}"
+    return f"{max(rows * (last / CLOSE) ** 2, most):.1e}, extrapolated by N^-1/2 from the last median, {last:.1e}"
 
 
 def undercomplete(records: Records) -> Records:

@@ -6,7 +6,7 @@ Reference: Awasthi, Tang & Vijayaraghavan, arXiv:2107.10209, Claims 1.4, B.2 and
 import math
 from collections.abc import Mapping
 from functools import cache
-from itertools import pairwise
+from itertools import combinations, pairwise, takewhile
 from statistics import median
 from typing import NamedTuple
 
@@ -53,6 +53,33 @@ def two_columns() -> Checked:
     return Checked(least >= 1, f"the left side is at least {least:.2f} times the right one, l ≤ 4")
 
 
+def kruskal_rank(columns: Tensor) -> int:
+    """The most k of which any k columns are independent."""
+    m = columns.shape[1]
+    full = (
+        all(int(torch.linalg.matrix_rank(columns[:, list(some)])) == k for some in combinations(range(m), k))
+        for k in range(1, m + 1)
+    )
+    return sum(takewhile(bool, full))
+
+
+@cache
+def kruskal_ranks() -> Checked:
+    """Fact 4.7: krank(U ⊙ V) = min(krank U + krank V - 1, m), where ≥ is meant."""
+    found = []
+    for seed in range(10):
+        w = unit_columns(3, 6, Run.seeded(seed))
+        square = torch.einsum("ik,jk->ijk", w, w).flatten(0, 1)
+        found.append((kruskal_rank(square), min(2 * kruskal_rank(w) - 1, w.shape[1])))
+    equal, above = (sum(f(rank, told) for rank, told in found) for f in (int.__eq__, int.__ge__))
+    rank, told = found[0]
+    said = (
+        f"W ⊙ W of six unit columns in three dimensions has the Kruskal rank {rank} where {told} is printed; of "
+        f"{len(found)} draws {equal} equal it and {above} are at least that, which is what Theorem 3.4 uses"
+    )
+    return Checked(equal == len(found), said)
+
+
 @cache
 def near_powers() -> Checked:
     """Claim B.3: ‖α u^{⊗l} - β v^{⊗l}‖ = ε < α/2 leaves ‖u^{⊗t} ∓ v^{⊗t}‖ ≤ √2 ε/α and |α - β| ≤ 3ε."""
@@ -71,6 +98,7 @@ def near_powers() -> Checked:
 
 TAUS = (0.4, 0.2, 0.1, 0.05)
 DRAWS = 100
+STEEPER = 0.25  # how much steeper than τ^l a fitted exponent may be
 CASES = {1: (5, 4), 2: (4, 9), 3: (3, 9)}  # l -> D, m, with m ≤ 0.99 C(D+l-1, l)
 
 
@@ -103,9 +131,10 @@ def smoothed(order: int) -> Smoothed:
 def smoothed_bound() -> Checked:
     """Corollary 3.3: s_m ≥ c_l (τ/D)^l / √m."""
     told = {k: smoothed(k) for k in CASES}
-    said = "; ".join(
-        f"l = {k}, D = {CASES[k][0]}, m = {CASES[k][1]}: the median s_m falls like τ^{s.exponent:.2f}, "
-        f"and all {DRAWS} draws are above the bound with c_l = {s.constant:.2g}"
+    rows = (
+        f"l = {k}, D = {CASES[k][0]}, m = {CASES[k][1]}: the median s_m falls like τ^{s.exponent:.2f}, and the "
+        f"least of {DRAWS} draws at each τ asks for c_l ≤ {s.constant:.2g}"
         for k, s in told.items()
     )
-    return Checked(all(abs(s.exponent - k) < 0.25 for k, s in told.items()), said)
+    said = f"{'; '.join(rows)}; c_l is not printed, D and m were not varied"
+    return Checked(all(s.exponent < k + STEEPER for k, s in told.items()), said)
