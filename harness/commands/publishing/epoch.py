@@ -54,8 +54,9 @@ def where(options: argparse.Namespace) -> Path:
 
 def kept_secret(name: str) -> Path:
     """Where the secret of an epoch is kept where nobody says otherwise."""
-    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(home) / "paramid" / "epochs" / f"{name}.secret"
+    from paramid.words.secrets import kept
+
+    return kept() / f"{name}.secret"
 
 
 def act(options: argparse.Namespace) -> int:

@@ -212,7 +212,7 @@ def reruns(facts: dict[str, object], secrets: Mapping[str, Secret]) -> Iterator[
             threads = max(1, min(threads, machine.cores()))
             if (kind := (threads, cell.secret)) not in supervisors:
                 secret = None if cell.secret is None else secrets[cell.secret]
-                supervisors[kind] = stack.enter_context(Supervisor(threads, secret=secret))
+                supervisors[kind] = stack.enter_context(Supervisor(threads, 0.9 * machine.ram_mb(), secret=secret))
             key = cell.key()
             surveyor.rest()
             record = supervisors[kind].run(cell, key, facts).record
