@@ -111,6 +111,13 @@ def test_a_verdict_is_a_line_of_its_own(tmp_path: Path) -> None:
         parse(line("verdict", replace(verdict, verdict="perhaps")))
 
 
+def test_what_a_submitter_reports_again_in_the_next_epoch_is_no_fault(tmp_path: Path) -> None:
+    for _ in range(2):
+        published.append([line("self-reported", made())], tmp_path, "a")
+    found = read(tmp_path)
+    assert (len(found.self_reported), found.refused) == (1, ())
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     cells = tmp_path / "store" / "cells"
