@@ -20,7 +20,8 @@ LEAST = 32  # bytes
 
 def kept() -> Path:
     """Where the secrets of epochs are: no method sees this folder, whatever it runs for."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")) / "paramid" / "epochs"
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  there may be no home
+    return Path(home) / "paramid" / "epochs"
 
 
 def drawn_seed(secret: bytes, task: str, seed: int) -> int:

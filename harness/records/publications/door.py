@@ -19,7 +19,10 @@ from paramid.words.status import Status
 
 Check = Callable[[object, str], None]
 SHOWN = 40  # characters of what is wrong
-ACTED_UPON = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\U000e0000-\U000e007f"  # by a terminal or a page
+# By a terminal or a page
+ACTED_UPON = (
+    r"\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ud800-\udfff\U000e0000-\U000e007f"
+)
 WORDS = {"reason": 2000, "traceback": 100_000, "printed": 100_000}  # of a record: what others say; and characters
 
 

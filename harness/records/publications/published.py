@@ -126,6 +126,12 @@ def in_order(records: Iterable[Record]) -> list[Record]:
     return sorted(records, key=lambda r: (r.task, r.method, r.device, r.seed, r.key))
 
 
+def checked(folder: Path | None) -> None:
+    """Say at once where nothing could be written at the end."""
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise UsageError(f"--to is {folder}; a folder was wanted")
+
+
 def append(made: Iterable[str], folder: Path, name: str) -> Path:
     """Write a new file that appears whole; one that is there is never touched."""
     number, partial = 1, folder / f".{uuid.uuid4().hex[:8]}.tmp"

@@ -126,7 +126,8 @@ def announced(records: Sequence[Record]) -> str:
     """How long reruns may take, before they begin: no limit of a record counts for more than `LONGEST`."""
     limits = sum(limit for r in records if (limit := seconds_of(r)) <= LONGEST)
     told = sum(min(r.seconds, LONGEST) for r in records)
-    return f"{len(records)} cells to run again: {clock(told)} by their records, at most {clock(limits)} by their limits"
+    most = f"at most {clock(limits)} by their limits, judging excluded"
+    return f"{len(records)} cells to run again: {clock(told)} by their records, {most}"
 
 
 def clock(seconds: float) -> str:
