@@ -33,11 +33,13 @@ def standing_lines():
     records, cells = [], {}
     for plain, line in (both for lines in entered or told for both in lines):
         if entered and "verdict" not in plain:
-            records.append((plain["sha256"], line))
+            records.append(((min(plain.keys() - {"schema", "sha256"}), plain["sha256"]), line))
         elif r := plain.get("record"):
-            cells[r["method"], r["task"], r["seed"], r["device"]] = plain["sha256"], line
+            cells[r["method"], r["task"], r["seed"], r["device"]] = ("record", plain["sha256"]), line
     kept = dict(records or cells.values())
-    verdicts = [line for lines in told for plain, line in lines if plain.get("verdict", {}).get("record") in kept]
+    verdicts = [
+        line for lines in told for plain, line in lines if ("record", plain.get("verdict", {}).get("record")) in kept
+    ]
     return [*kept.values(), *verdicts]
 
 

@@ -75,8 +75,7 @@ def hide_from_plugins(options: argparse.Namespace) -> None:
     from paramid.running.surveyor import hide
 
     secret, store = getattr(options, "secret", None), getattr(options, "store", None) or DEFAULT_STORE
-    kept = [Path(secret)] if secret else [epoch.kept_secret(name)] if (name := getattr(options, "epoch", None)) else []
-    hide(*Store(store).private, *kept)
+    hide(*Store(store).private, *([Path(secret)] if secret else []))
 
 
 def main(words: Sequence[str] | None = None) -> int:

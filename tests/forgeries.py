@@ -134,6 +134,13 @@ def resealed(record: Plain, kind: str = "record") -> str:
     return canonical({"schema": 1, "sha256": digest(record), kind: record}) + "\n"
 
 
+def of_a_secret() -> bytes:
+    """Records as if an epoch had given them, with the keys that such cells have."""
+    told = "1" * 64
+    cell = plan_cell(METHOD, TASKS[0], seed=99, time_limit=30.0, secret=told)
+    return pack([replace(real(TASKS[0], 99), key=cell.key(), secret=told)], {"cpu": "x"})
+
+
 DEEP = "[" * 100_000
 LINE = parts(honest())["records.jsonl"].decode().splitlines(keepends=True)[0]
 
@@ -165,6 +172,7 @@ REFUSED: dict[str, Callable[[], bytes]] = {
     "task is 'shallow:D=5,m=2\\n": lambda: relined(put(task="shallow:D=5,m=2\n# x")),
     "reason is '\\x1b]0;": lambda: relined(put(reason="\x1b]0;owned\x07")),
     "reason is 'abc\\u202e": lambda: relined(put(reason="abc\u202etxt.exe")),
+    "reason is 'abc\\u061c": lambda: relined(put(reason="abc\u061ctxt.exe")),
     "printed is '\\x9b": lambda: relined(put(printed="\x9b31m")),
     "seed is -1": lambda: relined(put(seed=-1)),
     "seed is 0.0": lambda: relined(put(seed=0.0)),
@@ -180,6 +188,7 @@ REFUSED: dict[str, Callable[[], bytes]] = {
     "error of its last claim is": lambda: relined(of_metrics(error=1e-16)),
     "identified without a claim": lambda: relined(put(claims=[])),
     "declined, and claims": lambda: relined(put(status="declined")),
+    "spm: it has records of a secret's teachers": of_a_secret,
     "secret is 'abc'": lambda: relined(put(secret="abc")),
     "obstacles is 'none'": lambda: relined(put(obstacles="none")),
     "a field of the record is 'rank'": lambda: relined(put(rank=1)),
@@ -199,6 +208,7 @@ REFUSED: dict[str, Callable[[], bytes]] = {
     "no entry: no commitment": lambda: lined(resealed({}, "entry")),
     "damaged": lambda: lined(DEEP),
     "100 lines were refused; the rest was not read": lambda: lined("x\n" * 2**20),
+    "records.jsonl:9: damaged: Expecting value": lambda: lined("\n" * 2**20),
     "characters; at most 4,194,304": lambda: lined('"' + "x" * 2**22 + '"\n'),
     "manifest.json has schema 2": lambda: manifested(put(schema=2)),
     "methods is []": lambda: manifested(put(methods=[])),
@@ -217,6 +227,7 @@ REFUSED: dict[str, Callable[[], bytes]] = {
     "is no bundle: ": lambda: corrupt(zipfile.ZIP_LZMA),
     "is no bundle: Bad CRC": lambda: zipped(parts(honest()), zipfile.ZIP_STORED).replace(b'"cpu"', b'"CPU"', 1),
     "is encrypted": encrypted,
+    "b.zip has 16,777,217 bytes; at most 16,777,216 were wanted": lambda: bytes(2**24 + 1),
     "is no bundle: File is not a zip file": lambda: b"no zip at all",
     "is no bundle": lying_sizes,
     "at most 1,048,576 were wanted": lambda: zipped({"manifest.json": b" " * (2**20 + 1), "records.jsonl": b""}),

@@ -157,7 +157,9 @@ class Leak:
         if self.tune == "auto" and FOUND:
             object.__setattr__(self, "tune", FOUND[:60])
     def declines(self, spec): return None
-    def identify(self, oracle, run): yield Function(lambda x: x[:, :1])
+    def identify(self, oracle, run):
+        assert not FOUND
+        yield Function(lambda x: x[:, :1])
 METHODS = {{"leak": Leak}}
 """
 
@@ -168,14 +170,22 @@ def leaking(folder: Path, places: str) -> subprocess.CompletedProcess[str]:
     (folder / "secret").write_bytes(os.urandom(32))
     words = [sys.executable, "-m", "paramid", "run", "leak:tune=auto", TASK, "--plugin", "leak.py", "--json"]
     return subprocess.run(
-        [*words, "--secret", "secret", "--store", "store"], cwd=folder, capture_output=True, text=True, timeout=120
+        [*words, "--secret", "secret", "--store", "store"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "XDG_CONFIG_HOME": str(folder / "config")},
     )
 
 
 def test_a_plug_in_sees_no_secret_and_no_record_where_it_is_asked_what_it_offers(tmp_path: Path) -> None:
     (tmp_path / "store" / "claims").mkdir(parents=True)
     (tmp_path / "store" / "claims" / "others.npz").write_bytes(b"answers")
-    done = leaking(tmp_path, "(Path('secret'), *Path('store').glob('*/*'))")
+    another = tmp_path / "config" / "paramid" / "epochs"  # of an epoch that this run is not for
+    another.mkdir(parents=True)
+    (another / "e.secret").write_bytes(os.urandom(32))
+    done = leaking(tmp_path, f"(Path('secret'), *Path('store').glob('*/*'), *Path({str(another)!r}).glob('*'))")
     record = Record.from_json(json.loads(done.stdout))
     if "mounts" not in walls(record):
         pytest.skip("this machine does not grant mounts of a plug-in's own")

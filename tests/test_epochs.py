@@ -12,11 +12,13 @@ import pytest
 
 from paramid.cli import main
 from paramid.records.publications import epochs, lines
+from paramid.records.publications.bundles import Bundle
 from paramid.records.publications.door import Untrusted
 from paramid.records.publications.lines import line, of_records
 from paramid.records.publications.published import read
 from paramid.running import suites
 from paramid.running.verification import submissions
+from paramid.words.naming import UsageError
 from paramid.words.secrets import Secret
 
 EPOCH = epochs.Epoch(name="e", suite="smoke", version=1, seeds=None, opened="2026-11-20", commitment="0" * 64)
@@ -102,7 +104,10 @@ def another_secret(folder: Path) -> None:
 
 
 CHEATS: dict[Callable[[Path], None], str] = {
-    lambda folder: republished(folder, seed=7): "seed 7, is no cell of suite smoke",
+    lambda folder: republished(folder, seed=7): "seed 7 (cpu, seconds 30, judged at 10000) is no cell of suite smoke",
+    lambda folder: republished(
+        folder, budget={"seconds": 60.0}
+    ): "seed 0 (cpu, seconds 60, judged at 10000) is no cell",
     lambda folder: republished(folder, secret="1" * 64): "were not drawn from the epoch's secret",
     another_secret: "and was '",
 }
@@ -216,6 +221,82 @@ def test_a_suite_for_some_methods_has_their_cells_alone() -> None:
     own = {(c.task, c.seed, c.time_limit) for c in whole.cells() if c.method == "spm"}
     assert {(c.task, c.seed, c.time_limit) for c in some.cells() if c.method == "spm"} == own
     assert {c.seed for c in whole.of(["spm"], 5).cells()} == set(range(5))
+
+
+def merged_beside(folder: Path) -> None:
+    """Another secret's file, first committed on a branch where none was, and kept when that was merged."""
+    git(folder, "branch", "-m", "main")
+    git(folder, "switch", "--orphan", "beside")
+    FILE.parent.mkdir(parents=True)
+    FILE.write_text(json.dumps({name: getattr(EPOCH, name) for name in epochs.FIELDS}))
+    git(folder, "add", "-A")
+    git(folder, "commit", "-m", "beside")
+    git(folder, "merge", "--allow-unrelated-histories", "-s", "ours", "-m", "merged", "main")
+
+
+def never_an_epoch(folder: Path) -> None:
+    """A file that was a list when it was first committed."""
+    kept = FILE.read_text()
+    git(folder, "switch", "--orphan", "anew")
+    FILE.parent.mkdir(parents=True)
+    for text in ("[1]", kept):
+        FILE.write_text(text)
+        git(folder, "add", "-A")
+        git(folder, "commit", "-m", "anew")
+
+
+@pytest.mark.parametrize(
+    ("rewrite", "words"),
+    [(merged_beside, "and was 2 when it was first"), (never_an_epoch, "epoch e was none when it was first committed")],
+)
+def test_a_history_that_was_written_around_the_first_commit_is_named(
+    rewrite: Callable[[Path], None], words: str, sides: tuple[Path, Path]
+) -> None:
+    assert epochs.changed(epochs.existing("e", FILE.parent), FILE.parent) == ""
+    rewrite(sides[0])
+    assert words in epochs.changed(epochs.existing("e", FILE.parent), FILE.parent)
+
+
+def test_a_secret_is_of_one_epoch(sides: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = tmp_path / "config" / "paramid" / "epochs" / "e.secret"
+    assert main(["epoch", "open", "f", "--secret", str(kept)]) == 2
+    assert "is the secret of epoch e; another was wanted" in capsys.readouterr().err
+    (tmp_path / "link").symlink_to(sides[0])
+    assert main(["epoch", "open", "f", "--secret", str(tmp_path / "link" / "secret")]) == 2
+    assert "the secret would be in the repository" in capsys.readouterr().err
+
+
+def test_a_method_has_one_name(sides: tuple[Path, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    bundle = Bundle({"methods": {"sgd:lr=0.10": {}}}, {}, ())
+    epoch = epochs.existing("e", FILE.parent)
+    with pytest.raises(UsageError, match="and enters by that name alone"):
+        submissions.Submission.planned(epoch, bundle, Secret(b"x" * 32), store=Path("s"), workers=1, threads=1)
+
+
+def test_nothing_runs_where_nothing_could_be_published(
+    sides: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("file").write_text("x")
+    for words in (["verify", "none.zip", "--epoch", "e"], ["audit"]):
+        assert main([*words, "--to", "file"]) == 2
+        assert "--to is file; a folder was wanted" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"methods": {"gone": {}}}, "unknown method 'gone'"),
+        ({"suite": "gone"}, "suite gone is not here"),
+        ({"version": 99}, "the epoch has version 99"),
+    ],
+)
+def test_cells_that_are_not_known_here_are_no_fault_of_an_entry(change: dict[str, object], words: str) -> None:
+    told = {"suite": "smoke", "version": suites.suite("smoke").version, "methods": {"spm": {}}, **change}
+    entry = lines.Entry(
+        epoch="e", commitment="", frozen="", secret="", count=0, records="", machine="", made="", **told
+    )  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=words):
+        submissions.misfits(replace(EPOCH, suite=entry.suite, version=entry.version), entry, [])
 
 
 def test_a_cell_that_is_missing_is_named() -> None:

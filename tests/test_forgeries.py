@@ -9,7 +9,7 @@ import pytest
 from paramid.board import site
 from paramid.board.summary import Summary
 from paramid.cli import main
-from paramid.records.publications import bundles, epochs, reports
+from paramid.records.publications import bundles, epochs, lines, reports
 from paramid.records.publications.bundles import Bundle, unpack
 from paramid.records.publications.epochs import Epoch, Standing
 from paramid.records.publications.published import read
@@ -85,21 +85,32 @@ def test_what_reads_as_honest_never_ranks(name: str, tmp_path: Path, as_it_is: l
 
 def test_a_report_whose_errors_were_forged_is_named() -> None:
     told = {name: [str(r) for r in reports.compared(BELIEVED[name], found("x"))] for name in BELIEVED}
-    for name, lines in told.items():
+    for name, rows in told.items():
         forged = any(word in name for word in ("errors", "perfect", "GPU", "time limit", "nobody"))
-        assert any("differs: errors" in line for line in lines) == forged, (name, lines)
+        assert any("differs: errors" in row for row in rows) == forged, (name, rows)
 
 
 def test_records_that_were_taken_out_of_an_entry_or_put_into_it_undo_it(tmp_path: Path) -> None:
     entered(Bundle({}, {}, ()), tmp_path)
     (file,) = tmp_path.iterdir()
-    lines = file.read_text().splitlines(keepends=True)
+    held = file.read_text().splitlines(keepends=True)
     known = {"e": replace(EPOCH, commitment=SECRET.fingerprint)}
-    for forged in (lines[:-1], [*lines, lines[1].replace("e-05", "e-06")], lines[1:]):
+    for forged in (held[:-1], [*held, held[1].replace("e-05", "e-06")], held[1:]):
         file.write_text("".join(forged))
         stands = epochs.standing(read(tmp_path), known)
-        assert len(stands.ranked) in (0, len(lines) - 1)
+        assert len(stands.ranked) in (0, len(held) - 1)
         assert (len(stands.ranked) == 0) == bool(stands.notes)
+
+
+def test_an_entry_of_no_record_takes_nobodys_place(tmp_path: Path) -> None:
+    entered(Bundle({}, {}, ()), tmp_path)
+    known = {"e": replace(EPOCH, commitment=SECRET.fingerprint)}
+    (real,) = read(tmp_path).entries
+    empty = replace(real, secret="2" * 64, count=0, records=lines.of_records(()))
+    (tmp_path / "a.jsonl").write_text(lines.line("entry", empty))  # read before the other
+    stands = epochs.standing(read(tmp_path), known)
+    assert len(stands.ranked) == 16
+    assert "does not stand: it has no record of" in stands.notes[0]
 
 
 def test_an_entry_stands_before_its_own_epoch_alone(tmp_path: Path) -> None:

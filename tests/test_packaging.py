@@ -1,6 +1,8 @@
 """What is installed is what is in the tree; imports stay light."""
 
 import ast
+import json
+import runpy
 import shutil
 import subprocess
 import sys
@@ -92,3 +94,15 @@ def test_every_module_says_what_it_is() -> None:
     for folder in FOLDERS:
         for path in (ROOT / folder).rglob("*.py"):
             assert ast.get_docstring(ast.parse(path.read_text())), path
+
+
+def test_a_report_takes_no_records_place_in_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A submitter may report, word for word, what an epoch gave before."""
+    monkeypatch.setattr("setuptools.setup", lambda **_: None)
+    shutil.copy(ROOT / "setup.py", tmp_path)
+    folder = tmp_path / "leaderboard" / "records"
+    folder.mkdir(parents=True)
+    (folder / "a.jsonl").write_text('{"entry":{},"sha256":"1"}\n{"record":{},"sha256":"2"}\n')
+    (folder / "b.jsonl").write_text('{"entry":{},"sha256":"3"}\n{"self-reported":{},"sha256":"2"}\n')
+    told = runpy.run_path(str(tmp_path / "setup.py"))["standing_lines"]()
+    assert [next(iter(json.loads(line))) for line in told] == ["entry", "record", "entry", "self-reported"]

@@ -111,6 +111,24 @@ def test_a_verdict_is_a_line_of_its_own(tmp_path: Path) -> None:
         parse(line("verdict", replace(verdict, verdict="perhaps")))
 
 
+def test_a_verdict_names_a_line_that_an_earlier_version_wrote(tmp_path: Path) -> None:
+    told = made().to_json()
+    del told["cpu_seconds"]  # as it was before there was one
+    known = digest(told)
+    (tmp_path / "a.jsonl").write_text(
+        canonical({"schema": 1, "sha256": known, "record": told}) + "\n" + line("verdict", Verdict(known, "disputed"))
+    )
+    found = read(tmp_path)
+    assert Summary(found.records, found.verdicts).disputed == {"spm"}
+
+
+def test_what_a_submitter_reports_again_in_the_next_epoch_is_no_fault(tmp_path: Path) -> None:
+    for _ in range(2):
+        published.append([line("self-reported", made())], tmp_path, "a")
+    found = read(tmp_path)
+    assert (len(found.self_reported), found.refused) == (1, ())
+
+
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
     cells = tmp_path / "store" / "cells"

@@ -64,6 +64,9 @@ def test_bundles_of_a_pull_request_are_verified(checkout: Path) -> None:
     done = called(checkout, "bundles", "HEAD~1")
     assert done.returncode == 1
     assert "disputed: spm" in done.stdout
+    (checkout / "lie.zip").rename(checkout / "-\u00e9.zip")  # a name that is an option, quoted, and no new file
+    committed(checkout)
+    assert "disputed: spm" in called(checkout, "bundles", "HEAD~1").stdout
 
 
 def test_a_submission_does_not_write_what_an_epoch_gave(checkout: Path) -> None:

@@ -117,16 +117,17 @@ class Summary:
 
     def __init__(
         self,
-        records: Iterable[Record],
+        records: Iterable[Record] | Mapping[str, Record],  # by the hashes that verdicts name, or those they have here
         verdicts: Sequence[Verdict] = (),
         refused: Sequence[str] = (),
         epochs: Mapping[str, str] | None = None,  # of the methods that an epoch's teachers were shown to
         reported: Iterable[Record] = (),  # by their makers: shown, never ranked
     ):
         self.refused, self.epochs, self.reported = tuple(refused), epochs or {}, tuple(reported)
-        self.entrants: Entrants = entrants(records)
+        some = records if isinstance(records, Mapping) else _by_print(records, wanted=bool(verdicts))
+        self.entrants: Entrants = entrants(some.values())
         last = {v.record: v for v in verdicts}
-        by_record = {id(r): last[f] for r, f in self._prints(bool(last)) if f in last}
+        by_record = {id(r): last[digest] for digest, r in some.items() if digest in last}
         self.verdicts = {key: v.verdict for key, v in by_record.items()}
         self.reasons = {key: v.reason for key, v in by_record.items()}
         self.disputed = {n for n, ours in self.entrants.items() if any(self.verdict(r) == DISPUTED for r in ours)}
@@ -198,11 +199,13 @@ class Summary:
                 found.append(DevicePair(method, task, (here.error, there.error), _differ(here, there)))
         return found
 
-    def _prints(self, wanted: bool) -> Iterable[tuple[Record, str]]:
-        return ((r, fingerprint(r)) for r in self.records) if wanted else ()
-
     def _target_costs(self, kind: str, over: str) -> TargetCosts:
         return target_costs({n: ours for n, ours in self.boards[kind].items() if n not in self.disputed}, over)
+
+
+def _by_print(records: Iterable[Record], *, wanted: bool) -> dict[str, Record]:
+    """Records by their hashes, or by their places where no hash is asked for."""
+    return {fingerprint(r) if wanted else str(place): r for place, r in enumerate(records)}
 
 
 def _differ(here: Result, there: Result) -> str | None:

@@ -27,7 +27,7 @@ from paramid.running.transcript import Observe, Transcript
 from paramid.wall import jail
 from paramid.wall.messages import send
 from paramid.words.naming import UsageError
-from paramid.words.secrets import Secret
+from paramid.words.secrets import Secret, kept
 
 METHODS, WARDENS = "paramid.wall.keeper:keep", "paramid.running.warden:work"  # what a server's children do
 SLACK = 60.0  # seconds beyond its time limit in which a warden must have ended a method
@@ -41,7 +41,7 @@ class Supervisor:
     ) -> None:
         self.threads, self.memory = threads, memory  # MB, for cells that have no limit of their own
         self._secret = secret
-        self._hidden = [str(path) for path in (*hidden, *([secret.file] if secret and secret.file else []))]
+        self._hidden = [str(path) for path in (*hidden, kept(), *([secret.file] if secret and secret.file else []))]
         if secret is not None:
             jail.hide_memory()
         self._lock, self._stopped, self._used = threading.Lock(), threading.Event(), False

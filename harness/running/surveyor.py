@@ -19,6 +19,7 @@ from paramid.contracts.registry import Described
 from paramid.running.servers import told
 from paramid.wall.messages import receive, send
 from paramid.words.naming import Name, UsageError
+from paramid.words.secrets import kept
 
 PATIENCE = 120.0  # seconds for a plug-in to be imported, or to configure what it offers
 LEAVING = 5.0  # seconds for its process to end what it has started
@@ -75,6 +76,7 @@ class Surveyor:
                 scratch,
                 str(self._path),
                 *_hidden,
+                str(kept()),
             ],
             pass_fds=(theirs.fileno(),),
             stdin=subprocess.DEVNULL,

@@ -9,12 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from paramid.words.naming import UsageError
 
 LEAST = 32  # bytes
+
+
+def kept() -> Path:
+    """Where the secrets of epochs are: no method sees this folder, whatever it runs for."""
+    home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")  # noqa: PTH111  there may be no home
+    return Path(home) / "paramid" / "epochs"
 
 
 def drawn_seed(secret: bytes, task: str, seed: int) -> int:

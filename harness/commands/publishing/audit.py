@@ -36,13 +36,16 @@ def act(options: argparse.Namespace) -> int:
 
     if not 0 < options.share <= 1:
         raise UsageError(f"--share is {options.share}; a share above 0 and at most 1 was wanted")
+    published.checked(options.to)
     stands = epochs.shown(options.records, warn)
     folder = epochs.folder(published.whereabouts(options.records))
     known = {e.name: e for e in epochs.read(folder)[0].values()}
     problems = [*stands.notes, *filter(None, (epochs.changed(e, folder) for e in known.values()))]
     for entry in stands.entries:
-        ours = [r for r in (*stands.ranked.values(), *stands.reported.values()) if r.secret == entry.secret]
-        problems += submissions.misfits(known[entry.epoch], entry, ours)
+        try:
+            problems += submissions.misfits(known[entry.epoch], entry, stands.given[entry.secret].values())
+        except UsageError as error:
+            warn(f"the cells of {', '.join(entry.methods)} in epoch {entry.epoch} are not known here: {error}")
     secrets = {e.secret: s for e in stands.entries if (s := known[e.epoch].shown(e.frozen)) is not None}
     for epoch in {known[e.epoch].name for e in stands.entries if not known[e.epoch].closed}:
         warn(f"epoch {epoch} is open: its teachers cannot be drawn by anybody else yet")

@@ -45,7 +45,7 @@ def act(options: argparse.Namespace) -> int:
     svg.reset()
     over_commits = history.body(asv_results.read(options.history)) if options.history else ""
     marks = {name: epoch.name for name, epoch in shown.epoch_of.items()}
-    summary = Summary(records.values(), shown.verdicts, refused, marks, shown.reported.values())
+    summary = Summary(records, shown.verdicts, refused, marks, shown.reported.values())
     made = site.build(summary, over_commits)
     if options.out.exists() and not options.out.is_dir():
         raise UsageError(f"--out is {options.out}; a folder was wanted")

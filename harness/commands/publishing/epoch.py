@@ -54,8 +54,9 @@ def where(options: argparse.Namespace) -> Path:
 
 def kept_secret(name: str) -> Path:
     """Where the secret of an epoch is kept where nobody says otherwise."""
-    home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
-    return Path(home) / "paramid" / "epochs" / f"{name}.secret"
+    from paramid.words.secrets import kept
+
+    return kept() / f"{name}.secret"
 
 
 def act(options: argparse.Namespace) -> int:
@@ -107,13 +108,18 @@ def _open(options: argparse.Namespace, folder: Path, secret: Path) -> int:
         secret.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         with os.fdopen(os.open(secret, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
             file.write(os.urandom(LEAST))
+    commitment = Secret.given(secret).fingerprint
+    if used := [e.name for e in epochs.read(folder)[0].values() if e.commitment == commitment]:
+        raise UsageError(
+            f"{secret} is the secret of epoch {used[0]}; another was wanted, or a file that is not there yet"
+        )
     epoch = epochs.Epoch(
         name=options.name,
         suite=suite.name,
         version=suite.version,
         seeds=options.seeds,
         opened=_now(),
-        commitment=Secret.given(secret).fingerprint,
+        commitment=commitment,
     )
     path = epochs.write(epoch, folder)
     print(
@@ -144,4 +150,4 @@ def _now() -> str:
 
 def _repository(file: Path) -> Path | None:
     """The git repository that a file would be in."""
-    return next((above for above in file.absolute().parents if (above / ".git").exists()), None)
+    return next((above for above in file.resolve().parents if (above / ".git").exists()), None)

@@ -42,13 +42,14 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
-    from paramid.records.publications import bundles
+    from paramid.records.publications import bundles, published
     from paramid.running.verification import reruns
 
     if not 0 < options.sample <= 1:
         raise UsageError(f"--sample is {options.sample}; a share above 0 and at most 1 was wanted")
     if options.to is not None and options.epoch is None:
         raise UsageError("--to is for what an epoch gives; --epoch NAME was wanted")
+    published.checked(options.to)
     bundle = bundles.unpack(options.bundle)
     if problems := [*bundles.problems(bundle), *reruns.unmade(bundle.records.values())]:
         return _refused(options, problems)

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from paramid.records import keys
 from paramid.records.publications import door, lines
@@ -31,7 +31,8 @@ from paramid.words.naming import Name, UsageError
 
 SCHEMA = 1
 MANIFEST, RECORDS = "manifest.json", "records.jsonl"
-LARGEST = {MANIFEST: 2**20, RECORDS: 2**28}  # bytes, unpacked
+LARGEST = {MANIFEST: 2**20, RECORDS: 2**26}  # bytes, unpacked
+PACKED = 2**24  # bytes
 DAY = (1980, 1, 1, 0, 0, 0)  # of every file in every bundle
 IDENTITIES = door.mapping(door.NAME, lines.IDENTITY, 1000)
 FIELDS: dict[str, door.Check] = {
@@ -100,18 +101,22 @@ def pack(
 def unpack(path: Path) -> Bundle:
     """What a bundle holds; a Refused says why it is not read."""
     try:
-        if (size := path.stat().st_size) > LARGEST[RECORDS]:
-            raise Refused(f"{path.name} has {size:,} bytes; at most {LARGEST[RECORDS]:,} were wanted")
+        if (size := path.stat().st_size) > PACKED:
+            raise Refused(f"{path.name} has {size:,} bytes; at most {PACKED:,} were wanted")
         with zipfile.ZipFile(path) as opened:
             names = [_safe(entry) for entry in opened.infolist()]
             if sorted(names) != sorted(LARGEST):
                 raise Refused(f"{path.name} holds {_named(names) or 'nothing'}; {MANIFEST} and {RECORDS} were wanted")
-            texts = {name: _limited(opened, name) for name in names}
+            with opened.open(MANIFEST) as file:
+                manifest = _manifest(file.read().decode("utf-8"))
+            with opened.open(RECORDS) as file:
+                return Bundle(manifest, *_records(io.TextIOWrapper(file, "utf-8", newline="\n")))
     except (FileNotFoundError, IsADirectoryError) as error:
         raise Refused(f"{path}: no such file") from error
+    except Refused:
+        raise
     except DAMAGED as error:
         raise Refused(f"{path.name} is no bundle: {error}") from error
-    return Bundle(_manifest(texts[MANIFEST]), *_records(texts[RECORDS]))
 
 
 def _safe(entry: zipfile.ZipInfo) -> str:
@@ -133,15 +138,6 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(door.shown(name, 60) for name in names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")
 
 
-def _limited(opened: zipfile.ZipFile, name: str) -> str:
-    """The text of an entry, whatever size its head claims."""
-    with opened.open(name) as file:
-        content = file.read(LARGEST[name] + 1)
-    if len(content) > LARGEST[name]:
-        raise Refused(f"{name} is more than {LARGEST[name]:,} bytes")
-    return content.decode("utf-8")
-
-
 def _manifest(text: str) -> Mapping[str, Any]:
     try:
         told = json.loads(text, parse_constant=_refuse)
@@ -155,9 +151,9 @@ def _manifest(text: str) -> Mapping[str, Any]:
     return told
 
 
-def _records(text: str) -> tuple[dict[str, Record], tuple[str, ...]]:
+def _records(file: IO[str]) -> tuple[dict[str, Record], tuple[str, ...]]:
     held, refused = {}, []
-    for found in lines.lines(lines.numbered(io.StringIO(text), RECORDS), RECORDS, ["record"], set()):
+    for found in lines.lines(lines.numbered(file, RECORDS), RECORDS, ["record"], set()):
         if isinstance(found, str):
             refused.append(found)
         elif isinstance(found.said, Record):
@@ -183,6 +179,8 @@ def problems(bundle: Bundle) -> list[str]:
             name for group, name in (("methods", record.method), ("tasks", record.task)) if name not in told[group]
         ]
         found += [f"{name}: it has records, and is not in {MANIFEST}" for name in unlisted]
+        if record.secret is not None:
+            found.append(f"{record.method}: it has records of a secret's teachers, which an epoch alone gives")
     if not told["methods"]:
         found.append("the bundle holds no method")
     return list(dict.fromkeys(found))

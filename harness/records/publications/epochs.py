@@ -21,7 +21,7 @@ import json
 import subprocess
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from paramid.records.publications import door, lines, published
@@ -134,17 +134,17 @@ def write(epoch: Epoch, where: Path) -> Path:
 
 
 def changed(epoch: Epoch, where: Path) -> str:
-    """What of an epoch is not as it was when its file was first committed; empty where nothing is."""
-    first = _git(where, "log", "--format=%H", "--diff-filter=A", "--", f"{epoch.name}.json").split()
-    if not first:
-        return ""
-    try:
-        before = json.loads(_git(where, "show", f"{first[-1]}:./{epoch.name}.json"))
-    except ValueError:
-        return f"epoch {epoch.name} was no JSON when it was first committed"
-    for name in OPENED:
-        if before.get(name) != (now := getattr(epoch, name)):
-            return f"epoch {epoch.name}: its {name} is {now}, and was {before.get(name)!r} when it was first committed"
+    """What of an epoch is not as it was whenever its file was first committed, on any branch that was merged."""
+    for commit in _git(
+        where, "log", "--full-history", "--format=%H", "--diff-filter=A", "--", f"{epoch.name}.json"
+    ).split():
+        try:
+            before = parse(_git(where, "show", f"{commit}:./{epoch.name}.json"))
+        except Untrusted as error:
+            return f"epoch {epoch.name} was none when it was first committed: {error}"
+        for name in OPENED:
+            if (was := getattr(before, name)) != (now := getattr(epoch, name)):
+                return f"epoch {epoch.name}: its {name} is {now}, and was {was!r} when it was first committed"
     return ""
 
 
@@ -168,6 +168,7 @@ class Standing:
     reported: Mapping[str, Record]  # by whoever made them; nobody ran them again
     notes: tuple[str, ...] = ()
     entries: tuple[Entry, ...] = ()  # that hold
+    given: Mapping[str, Mapping[str, Record]] = field(default_factory=dict)  # what they gave, by their secrets' hashes
     verdicts: tuple[Verdict, ...] = ()
 
 
@@ -201,7 +202,7 @@ def standing(found: Published, known: Mapping[str, Epoch]) -> Standing:
             epoch_of.update(dict.fromkeys(fresh, known[entry.epoch]))
             ranked |= {d: r for d, r in held[entry.secret].items() if r.method in fresh}
     rest = {d: r for d, r in found.records.items() if d not in ranked}
-    return Standing(ranked, epoch_of, {**found.self_reported, **rest}, tuple(notes), tuple(holding))
+    return Standing(ranked, epoch_of, {**found.self_reported, **rest}, tuple(notes), tuple(holding), held)
 
 
 def shown(where: str | Path, warn: Callable[[str], None]) -> Standing:
@@ -230,6 +231,9 @@ def unsound(entry: Entry, records: Mapping[str, Record], known: Mapping[str, Epo
     cells = {(r.method, r.task, r.seed, r.device) for r in records.values()}
     if len(cells) < len(records):
         return "a seed was run twice"
-    if strangers := {r.method for r in records.values()} - entry.methods.keys():
+    methods = {r.method for r in records.values()}
+    if strangers := methods - entry.methods.keys():
         return f"it has records of {min(strangers)}, which it did not freeze"
+    if idle := entry.methods.keys() - methods:
+        return f"it has no record of {min(idle)}"
     return ""

@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from typing import IO, Any, NoReturn
 
 from paramid.records.publications import door
@@ -152,12 +153,9 @@ def parse(words: str) -> Line:
 
 
 def numbered(file: IO[str], name: str) -> Iterator[tuple[str, str]]:
-    """The lines of a file that hold something, with their places; behind one that is too long nothing is read."""
-    number = 0
-    while words := file.readline(LONGEST + 1):
-        number += 1
-        if words.strip():
-            yield f"{name}:{number}", words
+    """The lines of a file with their places; behind one that is too long nothing is read."""
+    for number, words in enumerate(iter(partial(file.readline, LONGEST + 1), ""), 1):
+        yield f"{name}:{number}", words
         if len(words) > LONGEST:
             return
 
@@ -170,7 +168,7 @@ def lines(numbered: Iterable[tuple[str, str]], file: str, kinds: Iterable[str], 
             found = parse(words)
             if found.kind not in wanted:
                 raise Untrusted(f"a {found.kind}; {' or '.join(wanted)} was wanted")
-            if (mark := f"{found.kind} {found.digest}") in seen and found.kind != "verdict":
+            if (mark := f"{found.kind} {found.digest}") in seen and found.kind in ("record", "entry"):
                 raise Untrusted("a duplicate of an earlier line")
             seen.add(mark)
             yield found

@@ -90,7 +90,7 @@ def existing(where: str | Path, warn: Warn) -> Published:
 
 
 def numbered(path: Path) -> Iterator[tuple[str, str]]:
-    """The lines of a file that hold something, with their places; a line of another encoding comes as it can.
+    """The lines of a file with their places; a line of another encoding comes as it can.
 
     Behind one that is too long nothing is read.
     """
@@ -116,7 +116,7 @@ def unsound(record: Record) -> str | None:
 
 def publish(records: Sequence[Record], folder: Path, name: str) -> tuple[Path | None, int]:
     """Write the records that `folder` does not hold yet into a new file; its path and how many there are."""
-    held = set(read(folder).records) if folder.is_dir() else set()
+    held = set(map(lines.fingerprint, read(folder).records.values())) if folder.is_dir() else set()
     fresh = [lines.line("record", r) for r in in_order(records) if lines.fingerprint(r) not in held]
     return (append(fresh, folder, name) if fresh else None), len(fresh)
 
@@ -124,6 +124,12 @@ def publish(records: Sequence[Record], folder: Path, name: str) -> tuple[Path | 
 def in_order(records: Iterable[Record]) -> list[Record]:
     """Records as files hold them."""
     return sorted(records, key=lambda r: (r.task, r.method, r.device, r.seed, r.key))
+
+
+def checked(folder: Path | None) -> None:
+    """Say at once where nothing could be written at the end."""
+    if folder is not None and folder.exists() and not folder.is_dir():
+        raise UsageError(f"--to is {folder}; a folder was wanted")
 
 
 def append(made: Iterable[str], folder: Path, name: str) -> Path:

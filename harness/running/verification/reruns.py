@@ -126,7 +126,8 @@ def announced(records: Sequence[Record]) -> str:
     """How long reruns may take, before they begin: no limit of a record counts for more than `LONGEST`."""
     limits = sum(limit for r in records if (limit := seconds_of(r)) <= LONGEST)
     told = sum(min(r.seconds, LONGEST) for r in records)
-    return f"{len(records)} cells to run again: {clock(told)} by their records, at most {clock(limits)} by their limits"
+    most = f"at most {clock(limits)} by their limits, judging excluded"
+    return f"{len(records)} cells to run again: {clock(told)} by their records, {most}"
 
 
 def clock(seconds: float) -> str:
@@ -212,7 +213,7 @@ def reruns(facts: dict[str, object], secrets: Mapping[str, Secret]) -> Iterator[
             threads = max(1, min(threads, machine.cores()))
             if (kind := (threads, cell.secret)) not in supervisors:
                 secret = None if cell.secret is None else secrets[cell.secret]
-                supervisors[kind] = stack.enter_context(Supervisor(threads, secret=secret))
+                supervisors[kind] = stack.enter_context(Supervisor(threads, 0.9 * machine.ram_mb(), secret=secret))
             key = cell.key()
             surveyor.rest()
             record = supervisors[kind].run(cell, key, facts).record

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+from paramid.contracts import registry
 from paramid.records import machine
 from paramid.records.publications import epochs, lines, published
 from paramid.records.publications.bundles import Bundle
@@ -18,7 +19,9 @@ from paramid.records.publications.epochs import Epoch
 from paramid.records.publications.lines import Entry, line
 from paramid.records.record import Record
 from paramid.running import suites
+from paramid.running.cell import Cell
 from paramid.running.compare import Comparison
+from paramid.running.suites import Suite
 from paramid.running.verification.reruns import clock
 from paramid.words.naming import UsageError
 from paramid.words.secrets import Secret
@@ -39,10 +42,10 @@ class Submission:
         cls, epoch: Epoch, bundle: Bundle, secret: Secret, *, store: Path, workers: int | None, threads: int | None
     ) -> Submission:
         """What will run; a UsageError says why nothing may."""
-        methods = bundle.manifest["methods"]
-        suite = suites.suite(epoch.suite)
-        if suite.version != epoch.version:
-            raise UsageError(f"suite {suite.name} is version {suite.version}; the epoch has {epoch.version}")
+        methods, suite = bundle.manifest["methods"], suite_of(epoch)
+        for name in methods:
+            if (canonical := registry.described("methods", name).canonical) != name:
+                raise UsageError(f"{name} is written {canonical}, and enters by that name alone")
         frozen = epochs.frozen(methods)
         drawn = Secret(epoch.drawn(secret.value, frozen).value, secret.file)
         entered = suite.of(list(methods), epoch.seeds)
@@ -98,17 +101,31 @@ def refusal(epoch: Epoch, bundle: Bundle, secret: Secret, folder: Path, held: Ma
 
 
 def misfits(epoch: Epoch, entry: Entry, records: Iterable[Record]) -> list[str]:
-    """Where an entry's records are not the suite's own cells: a seed that was chosen, a cell that was left out."""
-    suite = suites.suite(epoch.suite)
-    if suite.version != epoch.version:
-        return []  # what its cells were is not known here
-    cells = suite.of(list(entry.methods), epoch.seeds).cells()
-    wanted = {(c.method, c.task, c.seed) for c in cells}
-    held = {(r.method, r.task, r.seed) for r in records}
-    strays = [f"{m} before {t}, seed {s}, is no cell of suite {suite.name}" for m, t, s in sorted(held - wanted)]
-    return strays + [
-        f"epoch {epoch.name} has no record of {m} before {t}, seed {s}" for m, t, s in sorted(wanted - held)
-    ]
+    """Where an entry's records are not the suite's own cells: a seed or a limit that was chosen, a cell left out.
+
+    A UsageError says why it is not known here what its cells were.
+    """
+    suite = suite_of(epoch)
+    wanted = {_place(c) for c in suite.of(list(entry.methods), epoch.seeds).cells()}
+    held = {_place(r) for r in records}
+    strays = [f"{words} is no cell of suite {suite.name}" for words in sorted(held - wanted)]
+    return strays + [f"epoch {epoch.name} has no record of {words}" for words in sorted(wanted - held)]
+
+
+def _place(cell: Cell | Record) -> str:
+    """What a suite says of a cell, in words."""
+    limits = [f"{name} {limit:g}" for name, limit in cell.budget.items() if limit is not None]
+    told = ", ".join([cell.device, *limits, f"judged at {cell.judge_inputs}"])
+    return f"{cell.method} before {cell.task}, seed {cell.seed} ({told})"
+
+
+def suite_of(epoch: Epoch) -> Suite:
+    """The suite that comes with the package and is the epoch's."""
+    known = suites.suites().get(epoch.suite)
+    if known is None or known.version != epoch.version:
+        told = "is not here" if known is None else f"is version {known.version}"
+        raise UsageError(f"suite {epoch.suite} {told}; the epoch has version {epoch.version}")
+    return known
 
 
 def entered(found: published.Published, epoch: Epoch) -> dict[str, str]:
