@@ -84,7 +84,9 @@ def test_claims_that_reproduce_are_verified_and_those_that_do_not_dispute_their_
 
     told: list[str] = []
     found = verify(records, 0.5, tell=told.append, rerun=rerun)
-    assert told[0] == "3 cells to run again: 0:00:06 by their records, at most 0:01:30 by their limits, judging excluded"
+    assert (
+        told[0] == "3 cells to run again: 0:00:06 by their records, at most 0:01:30 by their limits, judging excluded"
+    )
     assert [line.partition(", seed")[0] for line in told[1::2]] == [
         f"[1/3] spm before {TASK}", f"[3/3] spectral-norm before {TASK}",
     ]  # fmt: skip

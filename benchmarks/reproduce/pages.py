@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
 from typing import TypeVar
@@ -73,14 +72,13 @@ def figure(draw: Callable[[Records], Figure], records: Records) -> Figure | None
 
 def lines(page: Page, made: Mapping[str, Records]) -> Iterator[str]:
     """The page, line by line."""
-    facts = provenance.collect(0, 0)
     yield f"# {page.title}"
     yield ""
     name = page.name.replace("-", "_")
     source = f"benchmarks/reproduce/{name}{'/' if Path(__file__).with_name(name).is_dir() else '.py'}"
     yield f"*Written by `make reproduce-{page.name}`; change `{source}`, not this page.*"
     yield ""
-    yield f"{datetime.now(UTC):%Y-%m-%d}, commit {str(facts['commit'])[:10]}, {facts['cores']} cores of {facts['cpu']}."
+    yield f"Measured: {', '.join(provenance.made_on([r for records in made.values() for r in records]))}."
     yield from page.sources.splitlines()
     for suite, records in made.items():
         section = page.sections[suite]
