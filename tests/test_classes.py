@@ -112,9 +112,8 @@ def test_values_speak_of_themselves_in_a_line_and_dump_no_tensor() -> None:
         repr(network): "Network(30-20-1, tanh, identity)",
         repr(paramid.Directions(torch.zeros(3, 2), stats={"a": 1.0})): "Directions(columns (3, 2))",
         repr(
-            made(error=1e-5)
-        ): "Record(spm before shallow:D=5,m=2, seed 0: finished, identified, error 1.0e-05, 2.00 s; "
-        "key spm-shallow:D=5,m=2-0)",
+            made(error=1e-5, key="1ae3e566")
+        ): "Record(spm before shallow:D=5,m=2, seed 0: finished, identified, error 1.0e-05, 2.00 s; key 1ae3e566)",
         repr(paramid.Function(torch.tanh)): "Function()",
     }
     for came, wanted in said.items():

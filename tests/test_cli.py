@@ -306,7 +306,8 @@ def test_every_example_in_the_help_runs(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     assert main(["epoch", "open", "2026-12", "--suite", "smoke", "--epochs", "leaderboard/epochs"]) == 0
     begin = "compare --methods spm spectral-norm --tasks shallow:D=20,m=8 shallow:D=20,m=12"
-    assert main(begin.split()) == 0
+    noisy = "compare --methods sphere-lm --tasks shallow:D=10,m=5,noise=1e-06 shallow:D=10,m=5,noise=0.0001"
+    assert main(begin.split()) == main(noisy.split()) == 0
     key = next((tmp_path / "paramid-store" / "cells").iterdir()).stem
     (tmp_path / "model.py").write_text(
         "import numpy as np\n\n\ndef f(x):\n    return np.tanh(x @ np.eye(8)[:, :5]).sum(1)\n"

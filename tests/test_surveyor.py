@@ -82,7 +82,7 @@ def test_a_task_of_a_plug_in_is_planned_and_run(tmp_path: Path) -> None:
         ("METHODS = {'truth': int}", "method 'truth' is taken"),
         ("METHODS = {'a b': int}", "a word without"),
         (
-            "import os\nfor fd in range(3, 20):\n    try: os.write(fd, b'x' * 100)\n    except OSError: pass",
+            "import os\nfor fd in range(3, 4096):\n    try: os.write(fd, b'x' * 100)\n    except OSError: pass",
             "its process ended",
         ),
     ],

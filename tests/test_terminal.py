@@ -193,7 +193,7 @@ def test_ctrl_c_in_run_says_what_is_true(
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("verify x.zip", "; no verdict was kept"),
+        ("verify x.zip", "; nothing was published; with --epoch the same command goes on from here"),
         ("regress HEAD~1 HEAD", "; nothing was kept"),
         ("board", "; the site is not finished"),
         ("compare --suite smoke", "; the same command goes on from here"),

@@ -4,6 +4,7 @@ python benchmarks/side_by_side/board_build.py [--methods 50] [--out FOLDER]     
 """
 
 import argparse
+import hashlib
 import tempfile
 import time
 from collections.abc import Iterator
@@ -25,7 +26,14 @@ def records(methods: int) -> Iterator[Record]:
     """What was published, over and over, under other names."""
     cells = product(range(methods), TASKS, range(SEEDS))
     for (method, task, seed), r in zip(cells, cycle(published.read(PUBLISHED).records.values()), strict=False):
-        yield replace(r, key=f"{method}-{task}-{seed}", method=f"m{method}", task=task, seed=seed, device="cpu")
+        yield replace(
+            r,
+            key=hashlib.sha256(f"{method}-{task}-{seed}".encode()).hexdigest()[:24],
+            method=f"m{method}",
+            task=task,
+            seed=seed,
+            device="cpu",
+        )
 
 
 def main(arguments: list[str] | None = None) -> None:

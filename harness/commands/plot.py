@@ -8,8 +8,8 @@ from paramid.commands.arguments import SOURCES, published_records, store, warn
 from paramid.words.naming import UsageError
 
 EXAMPLE = """paramid plot pareto --tasks shallow --out pareto.pdf
-paramid plot pareto --tasks shallow:D=20,m=40 --by task --over seconds
-paramid plot curves --tasks shallow:D=15,m=22 --over queries --out queries.svg
+paramid plot pareto --tasks shallow:D=20,m=12 --by task --over seconds
+paramid plot curves --tasks shallow:D=20,m=8 --over queries --out queries.svg
 paramid plot scaling --methods spm spectral-norm --tasks shallow:D=20 --over m --out scaling.png
 paramid plot phase --rows m --columns D
 paramid plot profile --over seconds --records published
