@@ -20,6 +20,7 @@ from paramid.running import suites
 from paramid.running.verification import submissions
 from paramid.words.naming import UsageError
 from paramid.words.secrets import Secret
+from tests.records import FACTS, made
 
 EPOCH = epochs.Epoch(name="e", suite="smoke", version=1, seeds=None, opened="2026-11-20", commitment="0" * 64)
 FILE = Path("leaderboard") / "epochs" / "e.json"
@@ -297,6 +298,13 @@ def test_cells_that_are_not_known_here_are_no_fault_of_an_entry(change: dict[str
     )  # type: ignore[arg-type]
     with pytest.raises(UsageError, match=words):
         submissions.misfits(replace(EPOCH, suite=entry.suite, version=entry.version), entry, [])
+
+
+def test_methods_that_could_read_the_secret_are_named() -> None:
+    told = {"spm": "processes, mounts, user", "sgd": "processes", "truth": "none"}
+    records = [made(method=m, provenance={**FACTS, "walls": walls}) for m, walls in told.items()]
+    assert submissions.unhidden(records) == "without the wall `mounts` these could read the secret's file: sgd"
+    assert submissions.unhidden([records[0], records[2]]) == ""
 
 
 def test_a_cell_that_is_missing_is_named() -> None:

@@ -105,6 +105,8 @@ def _entered(options: argparse.Namespace, bundle: "Bundle") -> int:
     print(text_tables.render(text_tables.rows(records), "text"), end="")
     for report in reports.compared(bundle.records.values(), records):
         print(report)
+    if doubt := submissions.unhidden(records):
+        warn(doubt)
     if missing := len(made.comparison.cells) - len(records):
         print(f"{missing} cells have no record: nothing is published; the same command goes on from here")
         return FAILED

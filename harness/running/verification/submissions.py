@@ -18,6 +18,7 @@ from paramid.records.publications.bundles import Bundle
 from paramid.records.publications.epochs import Epoch
 from paramid.records.publications.lines import Entry, line
 from paramid.records.record import Record
+from paramid.records.selection import is_control
 from paramid.running import suites
 from paramid.running.cell import Cell
 from paramid.running.compare import Comparison
@@ -98,6 +99,18 @@ def refusal(epoch: Epoch, bundle: Bundle, secret: Secret, folder: Path, held: Ma
     if again := sorted(held.keys() & bundle.manifest["methods"].keys()):
         return f"{again[0]} is in epoch {epoch.name} already: every method once"
     return ""
+
+
+def unhidden(records: Iterable[Record]) -> str:
+    """Which methods could have read the secret's file, for want of the wall `mounts`; empty where none could."""
+    methods = {r.method for r in records if not is_control(r.method) and "mounts" not in _walls(r)}
+    if not methods:
+        return ""
+    return f"without the wall `mounts` these could read the secret's file: {', '.join(sorted(methods))}"
+
+
+def _walls(record: Record) -> list[str]:
+    return str(record.provenance.get("walls")).split(", ")
 
 
 def misfits(epoch: Epoch, entry: Entry, records: Iterable[Record]) -> list[str]:
