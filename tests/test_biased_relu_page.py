@@ -108,6 +108,8 @@ def test_growth_of_errors_is_judged_where_the_theorem_speaks(monkeypatch: pytest
         monkeypatch.setattr(error_growth, "errors_of_coefficients", partial(planted, exponent, factor))
         assert error_growth.grown(error_growth.FULL, 1).holds is holds
     assert error_growth.large_terms().holds
+    monkeypatch.setattr(error_growth, "least_singular_value", lambda *_: 1e6)  # (74) would promise terms that are small
+    assert not error_growth.large_terms.__wrapped__().holds
 
 
 def test_lost_units_are_found_in_the_other_tensor(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +118,7 @@ def test_lost_units_are_found_in_the_other_tensor(monkeypatch: pytest.MonkeyPatc
     assert exact_coefficients.roots_of(3) == pytest.approx([-(3**0.5), 0, 3**0.5])
     monkeypatch.setattr(exact_coefficients, "ROUNDING", 1e-20)
     assert not exact_coefficients.higher_roots.__wrapped__().holds
+    assert not exact_coefficients.fourth_tensor_alone.__wrapped__().holds
 
 
 def test_units_that_are_off_leave_what_is_judged(monkeypatch: pytest.MonkeyPatch) -> None:
