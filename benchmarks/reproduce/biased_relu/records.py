@@ -2,10 +2,12 @@
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from statistics import median
 from typing import NamedTuple
 
 from benchmarks.reproduce.pages import grouped, option, slope
+from paramid.judging.metrics import SHIFT
 from paramid.records.record import Record
 from paramid.words.naming import Name
 from paramid.words.neuron_distances import CLOSE
@@ -13,6 +15,7 @@ from paramid.words.neuron_distances import CLOSE
 LEARNT = 0.3  # above, errors do not yet fall like a power of N
 ROUNDING = 1e-9  # below, they fall no longer
 STEEP = -0.25  # flatter exponents are those of medians that do not fall yet
+LOOSE = CLOSE + 2 * SHIFT  # the sum of errors of w, b and a that `identified` amounts to
 
 Records = list[Record]
 
@@ -43,8 +46,8 @@ def shown(record: Record) -> bool:
 
 
 def but_for_signs(record: Record) -> bool:
-    """Whether the last network claimed is the teacher but for signs of (w, b)."""
-    return shown(record) or told(record, "parameter_error_unsigned") < CLOSE
+    """Whether the last network claimed is the teacher but for signs of (w, b), as far as its metrics tell."""
+    return shown(record) or (direction_error(record) < CLOSE and told(record, "parameter_error_unsigned") < LOOSE)
 
 
 def direction_error(record: Record) -> float:
@@ -123,20 +126,33 @@ def falling(samples: list[float], errors: list[float]) -> str:
     return f"{found.exponent:.2f} ({found.points})" if found else "-"
 
 
-def needed(cells: dict[float, Records]) -> str:
+def fitted() -> str:
+    """What an exponent is of."""
+    return f"Exponents are fitted to medians between {ROUNDING:g} and {LEARNT:g}, in brackets how many; two are no law."
+
+
+def needed(cells: dict[float, Records], *, signs: bool = True) -> str:
     """From which N a method identifies: measured, or extrapolated from its largest weight errors."""
+    right, off = (shown, weight_error) if signs else (but_for_signs, direction_error)
     for rows, mine in cells.items():
-        if 2 * sum(map(shown, mine)) > len(mine):
+        if 2 * sum(map(right, mine)) > len(mine):
             return f"{rows:.0e}, measured"
-    most, errors = max(cells), [middle_of(mine, "weight_error") for mine in cells.values()]
+    most, errors = max(cells), [median(map(off, mine)) for mine in cells.values()]
     kept, found = in_range(list(cells), errors), law(list(cells), errors)
     if not kept:
         return f"not even {most:.0e}, nor is there a law: no median weight error is below {LEARNT:g}"
-    if found and found.points > 2 and found.exponent < STEEP:
-        told = f"N^{found.exponent:.2f} of {found.points} medians"
-        return f"{max(found.rows(CLOSE), most):.1e}, extrapolated by {told}"
     rows, last = kept[-1]
-    return f"{max(rows * (last / CLOSE) ** 2, most):.1e}, extrapolated by N^-1/2 from the last median, {last:.1e}"
+    by_lemma = max(rows * (last / CLOSE) ** 2, most)
+    falls = all(after < before for (_, before), (_, after) in pairwise(kept))
+    if found and falls and found.points > 2 and found.exponent < STEEP:
+        told = f"N^{found.exponent:.2f} of {found.points} medians"
+        return f"{max(found.rows(CLOSE), most):.1e}, extrapolated by {told}; {by_lemma:.1e} by N^-1/2"
+    return f"{by_lemma:.1e}, extrapolated by N^-1/2 from the last median, {last:.1e}"
+
+
+def weight_error(record: Record) -> float:
+    """The largest error of a weight vector of the last network, sign included."""
+    return told(record, "weight_error")
 
 
 def undercomplete(records: Records) -> Records:

@@ -129,7 +129,7 @@ def smoothed(order: int) -> Smoothed:
 
 @cache
 def smoothed_bound() -> Checked:
-    """Corollary 3.3: s_m ≥ c_l (τ/D)^l / √m."""
+    """Corollary 3.3: s_m ≥ c_l (τ/D)^l / √m, at fixed D and m."""
     told = {k: smoothed(k) for k in CASES}
     rows = (
         f"l = {k}, D = {CASES[k][0]}, m = {CASES[k][1]}: the median s_m falls like τ^{s.exponent:.2f}, and the "

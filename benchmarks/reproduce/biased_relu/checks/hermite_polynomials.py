@@ -22,8 +22,11 @@ def separation() -> Checked:
     short = [k for k, value in least.items() if value < math.sqrt(math.factorial(k) / 2)]
     proved = [k for k, value in least.items() if k > 1 and value < math.sqrt(math.factorial(k - 1) / 2)]
     rows = ", ".join(f"{v:.3f} for {math.sqrt(math.factorial(k) / 2):.3f} (k = {k})" for k, v in least.items())
-    weaker = "holds" if not proved else f"fails for k = {proved}"
-    said = f"the least value is {rows}; false for {len(short)} of these {len(least)}; √((k−1)!/2) for k ≥ 2 {weaker}"
+    weaker = "holds" if not proved else f"does not hold ({proved})"
+    said = (
+        f"the least value is {rows}; false for {len(short)} of these {len(least)}; √((k−1)!/2), which the proof leads "
+        f"to, {weaker} for k ≥ 2 and fails for k = 1, as (11) does at k = 0, where the sum has one term"
+    )
     return Checked(not short, said)
 
 
