@@ -62,7 +62,7 @@ OF_SGD = (
     by_sgd("§1.3.2", "more samples than D² m do not help", sgd.more_samples_do_not_help),
     by_sgd("§1.3.2", "four layers are harder for SGD than three", sgd.four_layers_are_harder),
     by_sgd("§1.3.2, last paragraph", "shallow networks of that size are recovered", sgd.shallow_ones_are_recovered),
-    by_sgd("§1.3.2, last paragraph", "deep ones of that size are harder", sgd.deep_ones_are_harder),
+    by_sgd("§1.3.2, last paragraph", "deep networks of that size are harder for SGD", sgd.deep_ones_are_harder),
     by_sgd("§1.3.2, N(0, 0.005), ours", "a variance or a deviation, the same to an order", sgd.readings_agree),
 )
 OF_SPANS = (
@@ -87,12 +87,20 @@ OF_SPANS = (
     stated("Lemma 4.2", "bounds (4.28), (4.29), and (4.30) below the last layer", theorems.bounds),
     stated("Lemma 4.2", "bound (4.30) of the last layer", theorems.bound_at_last),
     in_numbers("Theorem 4.1", "the span's error is below (4.42)", theorem_of_spans.spans),
-    in_numbers("Proposition 4.2", "so it is for the part of it that Hessians show", theorem_of_spans.part_of_spans),
+    in_numbers(
+        "Proposition 4.2",
+        "the part of the span that Hessians show is as near as (4.42)",
+        theorem_of_spans.part_of_spans,
+    ),
     in_numbers(
         "§4.2.1", "α falls with the radius, which limits what concentration gains", theorem_of_spans.alpha_falls
     ),
     stated("§4.2.1", "the span's error is not controlled by more Hessians", theorem_of_spans.more_hessians_do_not_help),
-    by_pipeline("Remark 4.3, §4.4", "that Hessians are of other points dominates the error", tables.mismatch_dominates),
+    by_pipeline(
+        "Remark 4.3, §4.4",
+        "the error is mostly that Hessians are of other points, not of differences",
+        tables.mismatch_dominates,
+    ),
     stated(
         "(4.44)",
         "m_1 + … + m_{L-1} independent Hessians at one point of linear outputs show every entangled weight",
@@ -119,7 +127,7 @@ OF_SPANS = (
     by_spans("Figure 4.2", "radii up to 0.1 differ marginally", spans.small_radii_agree),
     by_spans("§4.4, of Figure 4.2", "of the radii 0.1 is the best", spans.best_radius),
     by_spans("Figure 4.2", "the span's error is stable for few neurons", spans.error_is_stable),
-    by_spans("Figure 4.2", "it rises drastically between 0.9 and 1 of D m_L", spans.error_jumps),
+    by_spans("Figure 4.2", "the span's error rises drastically between 0.9 and 1 of D m_L", spans.error_jumps),
     by_spans("Figure 4.3", "of few neurons all are found and nothing else", spans.few_neurons_are_found),
     by_spans("Figure 4.3", "recovery lags behind the span for L = 2, 3", spans.recovery_lags),
     by_spans(
@@ -129,7 +137,7 @@ OF_SPANS = (
     ),
     by_spans("Figure 4.3, §4.2.3", "of four layers c = 0.75 and 1 find slightly fewer", spans.rectangles_are_worse),
     by_spans("§4.2.3", "more layers are recovered worse", spans.depth_is_worse),
-    by_spans("§4.2.3", "but only slightly", spans.depth_is_slight),
+    by_spans("§4.2.3", "more layers are recovered only slightly worse", spans.depth_is_slight),
     by_spans("§4.2.3", "the shape c does not matter to three layers", spans.shape_hardly_matters),
     by_spans("Figure 4.4", "the transition is at m = D m_L", spans.tips_at_the_product),
     by_spans(
@@ -153,7 +161,7 @@ OF_NETWORKS = (
     stated("Remark 4.4", "so they are for logistic units", theorems.logistic),
 )
 OF_TABLES = (
-    stated("§4.4, (4.77)", "its quotient, as printed, is the Hessian", theorems.printed_hessians),
+    stated("§4.4, (4.77)", "the quotient comes to the Hessian, as printed", theorems.printed_hessians),
     by_pipeline(
         "§4.2.1, §4.4", "spans take 4m · 2D(D + 1) queries, values asked twice included", tables.queries_of_spans
     ),
@@ -163,7 +171,7 @@ OF_TABLES = (
     by_pipeline("Tables 4.2 and 4.3", "Δ and E_l", tables.tables_agree),
     by_pipeline("Tables 4.2 and 4.3", "E_3 and E_4 of [50, 35, 25, 10], tanh", tables.upper_layers_agree),
     by_pipeline("§4.4, Remark 4.2", "exact Hessians change Δ marginally", tables.differences_hardly_matter),
-    by_pipeline("§4.4", "and for the better", tables.exact_ones_are_better),
+    by_pipeline("§4.4", "exact Hessians have the smaller Δ", tables.exact_ones_are_better),
     by_pipeline("Tables 4.2 and 4.3", "Δ is in [0, 1]", tables.below_one),
     by_pipeline("Tables 4.2 and 4.3", "linear outputs have smaller Δ", tables.linear_is_better),
     by_pipeline("Tables 4.2 and 4.3", "four layers have larger Δ", tables.depth_costs),
@@ -191,7 +199,7 @@ OF_TABLES = (
     ),
     by_pipeline(
         "§4.4, on Table 4.4",
-        "it errs as the far span lacks a first-layer weight, which a count would show",
+        "a run errs where the far span lacks a first-layer weight, which a count would show",
         layers.mistakes_have_their_cause,
     ),
     by_pipeline("§4.4, on Table 4.4", "any mistake in the layers is critical", layers.mistakes_are_critical),
@@ -235,9 +243,15 @@ OF_FITS = (
         (*PIPELINE, *SGD),
     ),
     by_fits(
-        "§4.4, last paragraph", "[50, 25, 10] comes to 1e-6 from true weights", last_paragraph.true_ones_come_there
+        "§4.4, last paragraph",
+        "[50, 25, 10] comes to 1e-6 from true entangled weights",
+        last_paragraph.true_ones_come_there,
     ),
-    by_fits("§4.4, last paragraph", "and not from the pipeline's", last_paragraph.others_do_not),
+    by_fits(
+        "§4.4, last paragraph",
+        "[50, 25, 10] does not come to 1e-6 from the pipeline's directions",
+        last_paragraph.others_do_not,
+    ),
 )
 LEFT_OUT = left_out(
     {

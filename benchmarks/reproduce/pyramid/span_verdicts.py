@@ -123,7 +123,7 @@ def error_is_stable(made: Made) -> Judged:
 
 
 def error_jumps(made: Made) -> Judged:
-    """Whether Δ / √m rises most steeply between 0.9 and 1 of D m_L; undecided else, as T is 1.03 D m_L at D = 30."""
+    """Whether Δ / √m rises most steeply between 0.9 and 1 of D m_L; undecided else: a third of the D, one seed."""
     told, held, places = [], [], []
     for points in concentrated(made).values():
         steepest = max(pairwise(points), key=lambda step: (step[1][1] - step[0][1]) / (step[1][0] - step[0][0]))
@@ -140,9 +140,7 @@ def error_jumps(made: Made) -> Judged:
         f"of {len(told)} curves of R ≤ {SMALL:g}, c = 0.5, the steepest step is, in parts of D m_L, {steps}; they last"
     )
     numbers += f" pass {BROKEN:g} at {spread(places)}" + (f", and {', '.join(above)} is above it too" if above else "")
-    return (
-        True if held and all(held) else None
-    ), f"{numbers}; one seed, and T, below, is 1.03 D m_L at D = 30, 1.01 at D = 100"
+    return (True if held and all(held) else None), f"{numbers}; one seed, and T, below, is (D + 1) / D times D m_L"
 
 
 def best_radius(made: Made) -> Judged:
