@@ -281,7 +281,7 @@ def test_levels_and_jumps_of_spans_are_read_from_the_grid() -> None:
     assert span_verdicts.error_jumps(jump(0.95))[0]
     held, numbers = span_verdicts.error_jumps(jump(1.05))
     assert held is None
-    assert "10 from 1 to 1.1" in numbers
+    assert "from 1 to 1.1 in 10 of 10 curves" in numbers
     assert span_verdicts.best_radius(found_by(lambda _: 1.0, lambda r: abs(spans.radius(r) - 0.1)))[0]
     assert span_verdicts.best_radius(found_by(lambda _: 1.0, spans.radius))[0] is False
 

@@ -185,7 +185,7 @@ OF_TABLES = (
     by_pipeline(
         "Tables 4.2 and 4.3", "all entangled weights in less than a minute in most cases", tables.seconds_agree
     ),
-    by_pipeline("Tables 4.2 and 4.3", "T_Ŵ < 30 s but from exact Hessians of [50, 25, 50]", tables.spans_take_seconds),
+    by_pipeline("Tables 4.2 and 4.3", "T_Ŵ < 30 s, exact Hessians of [50, 25, 50] aside", tables.spans_take_seconds),
     by_pipeline(
         "Algorithm 4.2, Tables 4.4 and 4.5",
         "R = 1000 tells the layers of [50, 25, 10] in 0.8 to 0.9 of the runs",

@@ -50,8 +50,8 @@ def four_layers(made: Made) -> Judged:
     three, four = (of_sgd(made, w) for w in ("50-25-10", "50-35-25-10"))
     steps = {g: mean(four[g]) / mean(three[g]) for g in three if g in four}
     told = "; ".join(
-        f"{s:.2g} times by SGD at rate {g:g} (means of {len(three[g])} and {len(four[g])}, "
-        f"{spread(four[g], '.1e')} before four)"
+        f"{s:.2g} times by SGD at rate {g:g} (means of {len(three[g])} and {len(four[g])}; "
+        f"before four {', '.join(f'{e:.1e}' for e in four[g])})"
         for g, s in steps.items()
     )
     numbers = f"E∞ grows {ours:.2g} times by the pipeline, with an oracle and rate {deep.FOUR_LAYERS:g} before four"

@@ -112,8 +112,8 @@ def error_is_stable(made: Made) -> Judged:
     """Whether Δ / √m stays where it is up to 0.9 of D m_L; undecided else: a third of the D, one seed a cell."""
     ratios: dict[int, list[float]] = {}
     for (layers, _), points in concentrated(made).items():
-        before = [e for at, e in points if at <= BEFORE]
-        ratios.setdefault(layers, []).append(max(before) / min(before))
+        if len(before := [e for at, e in points if at <= BEFORE]) > 2:
+            ratios.setdefault(layers, []).append(max(before) / min(before))
     told = "; ".join(f"L = {n}: up to {max(rs):.2g} times" for n, rs in ratios.items())
     held = all(max(rs) <= ALIKE for rs in ratios.values())
     numbers = (
@@ -130,16 +130,14 @@ def error_jumps(made: Made) -> Judged:
         held.append(round(steepest[0][0], 2) == 0.9 and round(steepest[1][0], 2) == 1)
         told.append(f"from {steepest[0][0]:.2g} to {steepest[1][0]:.2g}")
         places += [at] if (at := tipping(points)) else []
-    steps = ", ".join(f"{told.count(t)} {t}" for t in sorted(set(told)))
+    steps = ", ".join(f"{t} in {told.count(t)} of {len(told)} curves" for t in sorted(set(told)))
     above = [
         f"L = {n} at {points[0][0]:.2g}"
         for (n, r), points in concentrated(made).items()
         if r == 0.01 and points[0][1] > BROKEN
     ]
-    numbers = (
-        f"of {len(told)} curves of R ≤ {SMALL:g}, c = 0.5, the steepest step is, in parts of D m_L, {steps}; they last"
-    )
-    numbers += f" pass {BROKEN:g} at {spread(places)}" + (f", and {', '.join(above)} is above it too" if above else "")
+    numbers = f"Δ / √m (R ≤ {SMALL:g}, c = 0.5) rises most, in parts of D m_L, {steps}; it last passes {BROKEN:g} at"
+    numbers += f" {spread(places)}" + (f", and is above it for {', '.join(above)} too" if above else "")
     return (True if held and all(held) else None), f"{numbers}; one seed, and T, below, is (D + 1) / D times D m_L"
 
 

@@ -86,7 +86,7 @@ def part_of_spans(_: Made) -> Judged:
     met, telling = [row for row in rows if row[0] > 0], [row for row in rows if row[2] < 1]
     held = all(row[3] <= row[2] for row in telling) if telling else None
     told = f"its hypothesis, α > 0 for exact Hessians, is met in {len(met)} of {len(rows)} rows"
-    return held, f"{told}, but no sine is above 1, and the bound is below it in {len(telling)}"
+    return held, f"{told}, but a sine is at most 1, and the bound is below 1 in {len(telling)} of them"
 
 
 def alpha_falls(_: Made) -> Judged:
