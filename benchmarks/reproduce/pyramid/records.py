@@ -9,6 +9,7 @@ from paramid.words.naming import Name
 
 OURS, PRINTED = 100.0, 1000.0  # radius of the far Hessians
 FOUR_LAYERS = 0.002  # rate of the fits of four layers, where the printed 0.005 is not stable
+LONG = "32"  # epochs of the fits that are run on until they end
 NETWORKS = ("50-25-10", "50-25-50", "50-35-25-10")
 OUTPUTS = ("tanh", "identity")
 
@@ -19,16 +20,17 @@ def options(name: str) -> Mapping[str, str]:
 
 
 def pipeline(
-    records: Records, widths: str, output: str, exact: bool, *, far: float = OURS, shift: str | None = None
+    records: Records, widths: str, output: str, exact: bool, *, far: float = OURS, long: bool = False
 ) -> Records:
-    """The runs of the whole pipeline on a network, at the rate that the page takes for it."""
-    return [r for r in records if is_pipeline(r, exact, far) and is_network(r, widths, output, shift)]
+    """The runs of the whole pipeline on a network, at the page's rate for it; where `long`, of LONG epochs."""
+    return [r for r in records if is_pipeline(r, exact, far, long) and is_network(r, widths, output)]
 
 
-def is_pipeline(record: Record, exact: bool, far: float) -> bool:
-    """Whether this is `entangled` from first to last with that derivative and radius."""
+def is_pipeline(record: Record, exact: bool, far: float, long: bool) -> bool:
+    """Whether this is `entangled` from first to last with that derivative and radius, and fits so long."""
     told = options(record.method)
     ours = Name.parse(record.method).base == "entangled" and not {"until", "refine", "points"} & set(told)
+    ours = ours and (told.get("epochs") == LONG) == long
     ours = ours and float(told.get("lr", FOUR_LAYERS)) == FOUR_LAYERS
     return ours and (told.get("derivatives") == "exact") == exact and float(told.get("far", OURS)) == far
 
@@ -63,6 +65,16 @@ def labelled(record: Record) -> Stage | None:
 def network(record: Record) -> Stage | None:
     """The last network claimed."""
     return stage(record, "Network", "mean_distance", at=-1)
+
+
+def depth(record: Record) -> int:
+    """L of its teacher."""
+    return len(options(record.task)["widths"].split("-"))
+
+
+def drawn(records: Iterable[Record]) -> set[tuple[str, int]]:
+    """The networks of these runs: their task and seed."""
+    return {(r.task, r.seed) for r in records}
 
 
 def value(of: Stage | None, metric: str) -> float | None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from statistics import mean
 
-from benchmarks.reproduce.pages import SECONDS, Records, by_setting, grid
+from benchmarks.reproduce.pages import SECONDS, Records, by_setting, grid, grouped
 from benchmarks.reproduce.pyramid import records as deep
 from benchmarks.reproduce.pyramid.records import word
 from benchmarks.reproduce.source_items import Judged, Made, spread
@@ -21,6 +21,8 @@ largest, 1/2, is shown as 0.05 too. The thesis does not say how the outputs of t
 tanh, as in its §4.2.3, which says that it takes the setting of this experiment, and prints N(0, 0.05) for the
 N(0, 0.005) of this one.
 
+The shallow networks are those of §1.3.1, D = 50 with as many neurons, at its rate 0.005 and batches of 64.
+
 Figure 1.5 has no numbers in the thesis' text, which says: 1e-6 for [50, 25, 10] after 45 minutes, at the largest
 rate; stagnation around 0.1 for [50, 35, 25, 10]."""
 ERROR = "uniform_distance"
@@ -28,11 +30,19 @@ THREE, FOUR = 1e-6, 0.1  # E∞ printed for three layers after 45 minutes, and w
 NEAR = 10.0  # times a printed error
 FALLING = 0.8  # of the error before, where it is still falling
 FULL = 50  # inputs of the thesis' networks
+LARGEST_RATE = 0.5
+NARROW = "0.005"  # deviation of shifts where N(0, 0.005) tells it
 
 
-def layers(record: Record) -> int:
-    """L of its teacher."""
-    return len(deep.options(record.task)["widths"].split("-"))
+def is_deep(record: Record) -> bool:
+    """Whether its teacher is one of §1.3.2, and not shallow."""
+    return "widths" in deep.options(record.task)
+
+
+def neurons(record: Record) -> int:
+    """M of its teacher, outputs of deep ones included."""
+    told = deep.options(record.task)
+    return sum(map(int, told["widths"].split("-"))) if is_deep(record) else int(told["m"])
 
 
 def inputs(record: Record) -> int:
@@ -47,8 +57,7 @@ def rate(record: Record) -> float:
 
 def samples(record: Record) -> int:
     """N, as D² m or D³ m: the power of D."""
-    m = sum(map(int, deep.options(record.task)["widths"].split("-")))
-    return 2 if int(deep.options(record.method)["N"]) == m * inputs(record) ** 2 else 3
+    return 2 if int(deep.options(record.method)["N"]) == neurons(record) * inputs(record) ** 2 else 3
 
 
 def shift(record: Record) -> str:
@@ -57,8 +66,8 @@ def shift(record: Record) -> str:
 
 
 def at_last(record: Record) -> float | None:
-    """E∞ of the last network claimed."""
-    return deep.value(deep.network(record), ERROR)
+    """E∞ of the last network claimed; of one output it is the largest error over the largest value."""
+    return deep.value(deep.network(record), ERROR) if is_deep(record) else record.metrics.get("output_error_relative")
 
 
 def errors(mine: Records) -> list[float]:
@@ -66,10 +75,15 @@ def errors(mine: Records) -> list[float]:
     return deep.known(at_last(r) for r in mine)
 
 
-def best(mine: Records) -> tuple[float, list[float]]:
-    """The rate of the least mean error, and its errors."""
-    ends = {g: errors([r for r in mine if rate(r) == g]) for g in sorted({rate(r) for r in mine})}
-    return min(((g, e) for g, e in ends.items() if e), key=lambda told: mean(told[1]))
+def by_rate(mine: Records) -> dict[float, list[float]]:
+    """E∞ at the end of the runs, from the largest rate down."""
+    ends = {g: errors([r for r in mine if rate(r) == g]) for g in sorted({rate(r) for r in mine}, reverse=True)}
+    return {g: e for g, e in ends.items() if e}
+
+
+def best(mine: Records) -> list[float]:
+    """The errors of the rate of the least mean error."""
+    return min(by_rate(mine).values(), key=mean)
 
 
 def text(records: Records) -> Iterator[str]:
@@ -84,8 +98,11 @@ def row(mine: Records) -> tuple[str, ...]:
     """One setting."""
     one, found = mine[0], errors(mine)
     told = "-" if not found else ", ".join(f"{e:.1e}" for e in (min(found), mean(found), max(found)))
-    weights = deep.average(deep.value(deep.network(r), "weight_error") for r in mine)
-    name = f"[{deep.options(one.task)['widths'].replace('-', ', ')}], D = {inputs(one)}"
+    weights = deep.average(r.metrics.get("weight_error") for r in mine)
+    widths = (
+        f"[{deep.options(one.task)['widths'].replace('-', ', ')}]" if is_deep(one) else f"shallow, m = {neurons(one)}"
+    )
+    name = f"{widths}, D = {inputs(one)}"
     return (
         name,
         f"deviation {shift(one)}",
@@ -102,7 +119,7 @@ def over_time(records: Records) -> Figure:
     """E∞ over seconds, a line for every run of full size."""
     series = {}
     for r in records:
-        if inputs(r) == FULL:
+        if is_deep(r) and inputs(r) == FULL:
             points = [(c.seconds, c.metrics[ERROR]) for c in r.claims if ERROR in c.metrics and c.seconds > 0]
             series[f"[{deep.options(r.task)['widths']}], rate {rate(r):g}, seed {r.seed}"] = points
     return chart(series, title="SGD at D = 50", across="seconds", up="max ‖f - f̂‖ / max ‖f‖")
@@ -111,22 +128,30 @@ def over_time(records: Records) -> Figure:
 # Verdicts
 
 
-def chosen(made: Made, depth: int, *, full: bool | None = None) -> Records:
-    """The runs of a depth."""
-    mine = [r for r in made[SUITE] if layers(r) == depth]
-    return mine if full is None else [r for r in mine if (inputs(r) == FULL) == full]
+def deep_ones(made: Made) -> Records:
+    """The runs before deep teachers."""
+    return [r for r in made[SUITE] if is_deep(r)]
+
+
+def chosen(made: Made, depth: int, *, full: bool, power: int = 2, narrow: bool = False) -> Records:
+    """Runs of a depth at D = 50 or 15, of D^power m samples, by how N(0, 0.005) is read."""
+    mine = [r for r in deep_ones(made) if deep.depth(r) == depth and (inputs(r) == FULL) == full]
+    return [r for r in mine if samples(r) == power and (shift(r) == NARROW) == narrow]
+
+
+def told_by_rate(mine: Records) -> str:
+    """Means by rate, with the runs and their range."""
+    ranges = {g: f", {spread(e, '.1e')}" if len(e) > 1 else "" for g, e in by_rate(mine).items()}
+    return ", ".join(f"{mean(e):.1e} at {g:g} (runs: {len(e)}{ranges[g]})" for g, e in by_rate(mine).items())
 
 
 def three_layers_are_found(made: Made) -> Judged:
     """Whether the best setting comes to 1e-6 before three layers, in the mean of its runs."""
     mine = chosen(made, 3, full=True)
-    _, ends = best(mine)
-    by_rate = {g: errors([r for r in mine if rate(r) == g]) for g in sorted({rate(r) for r in mine})}
-    told = ", ".join(f"{mean(e):.1e} at rate {g:g} (mean of {len(e)})" for g, e in by_rate.items() if e)
-    told = f"E∞ is {told}; 0.05 here is 1/2 for squares averaged over ten outputs"
-    if mean(ends) > THREE and any(map(falls, mine)):
+    told = f"E∞ is {told_by_rate(mine)}; 0.05 here is 1/2 for squares averaged over ten outputs"
+    if mean(best(mine)) > THREE and any(map(falls, mine)):
         return None, f"{told}; still falling when the clock ended them"
-    return mean(ends) <= THREE, told
+    return mean(best(mine)) <= THREE, told
 
 
 def falls(record: Record) -> bool:
@@ -136,56 +161,55 @@ def falls(record: Record) -> bool:
 
 
 def four_layers_stagnate(made: Made) -> Judged:
-    """Whether E∞ stays at the order of 0.1 before four layers at D = 50; undecided where runs disagree."""
+    """Whether E∞ stays at the order of 0.1 before four layers; undecided where runs disagree or still fall."""
     mine, small = chosen(made, 4, full=True), errors(chosen(made, 4, full=False))
-    left = [e < FOUR / NEAR for e in errors(mine)]
+    stay, falling = [e >= FOUR / NEAR for e in errors(mine)], sum(map(falls, mine))
     ends = ", ".join(f"{e:.1e}" for e in errors(mine)) or "-"
-    told = f"at D = 50 E∞ ends at {ends}, still falling in {sum(map(falls, mine))} of {len(mine)} runs"
+    told = f"at D = 50 E∞ ends at {ends}, still falling in {falling} of {len(mine)} runs"
     told += f"; at D = 15, all rates, at {spread(small, '.1e')}" if small else ""
-    return not any(left) if left and any(left) == all(
-        left
-    ) else None, f"{told} (of the order of 0.1: from {FOUR / NEAR:g} on)"
+    held = None if len(set(stay)) != 1 or (stay[0] and falling) else stay[0]
+    return held, f"{told} (of the order of 0.1: from {FOUR / NEAR:g} on)"
 
 
 def larger_rates_are_better(made: Made) -> Judged:
     """Whether mean errors rise as rates fall at D = 15; undecided where the two rates at D = 50 say the contrary."""
     told, held, contrary = [], [], False
     for depth in (3, 4):
-        mine = [r for r in chosen(made, depth, full=False) if samples(r) == 2]
-        by_rate = {g: errors([r for r in mine if rate(r) == g]) for g in sorted({rate(r) for r in mine}, reverse=True)}
-        line = [(g, mean(e)) for g, e in by_rate.items() if e]
-        held += [b >= a for (_, a), (_, b) in pairwise(line)]
-        told.append(f"{depth} layers, D = 15: " + ", ".join(f"{e:.1e} at {g:g}" for g, e in line))
-        large = chosen(made, depth, full=True)
-        rates = {g: errors([r for r in large if rate(r) == g]) for g in sorted({rate(r) for r in large}, reverse=True)}
-        line = [(g, mean(e)) for g, e in rates.items() if e]
-        contrary |= any(b < a for (_, a), (_, b) in pairwise(line))
-        told.append("D = 50: " + ", ".join(f"{e:.1e} at {g:g}" for g, e in line))
+        mine, large = (chosen(made, depth, full=full) for full in (False, True))
+        held += [b >= a for a, b in pairwise(map(mean, by_rate(mine).values()))]
+        contrary |= any(b < a for a, b in pairwise(map(mean, by_rate(large).values())))
+        told.append(f"{depth} layers, D = 15: {told_by_rate(mine)}; D = 50: {told_by_rate(large)}")
     told.append("where squares are averaged over outputs, 0.5 for sums is beyond the thesis' rates")
     return None if not held or (all(held) and contrary) else all(held), "; ".join(told)
 
 
 def more_samples_do_not_help(made: Made) -> Judged:
-    """Whether D³ m samples are no better than D² m."""
-    told, ratios = [], []
+    """Whether D³ m samples are no better than D² m in the mean; they help where all their runs end lower."""
+    told, worse, better = [], [], []
     for depth in (3, 4):
-        mine = [r for r in chosen(made, depth, full=False) if rate(r) == 0.5]
-        few, many = (errors([r for r in mine if samples(r) == p and shift(r) != "0.005"]) for p in (2, 3))
+        few, many = (
+            errors([r for r in chosen(made, depth, full=False, power=p) if rate(r) == LARGEST_RATE]) for p in (2, 3)
+        )
         if few and many:
-            ratios.append(mean(many) >= min(few))
+            worse.append(mean(many) >= mean(few))
+            better.append(max(many) < min(few))
             told.append(
                 f"{depth} layers: {mean(few):.1e} ({spread(few, '.1e')}) from D² m, "
                 f"{mean(many):.1e} ({spread(many, '.1e')}) from D³ m"
             )
-    return all(ratios) if ratios else None, f"means at D = 15, rate 0.5: {'; '.join(told)}"
+    held = False if any(better) else True if worse and all(worse) else None
+    rule = "decided where no mean falls, or all runs of one depth do"
+    return held, f"D = 15 for the thesis' 50, rate 0.5, three runs: {'; '.join(told)} ({rule})"
 
 
 def readings_agree(made: Made) -> Judged:
     """Whether it matters how N(0, 0.005) is read."""
     told, ratios = [], []
     for depth in (3, 4):
-        mine = [r for r in chosen(made, depth, full=False) if rate(r) == 0.5 and samples(r) == 2]
-        narrow, wide = (errors([r for r in mine if (shift(r) == "0.005") == n]) for n in (True, False))
+        narrow, wide = (
+            errors([r for r in chosen(made, depth, full=False, narrow=n) if rate(r) == LARGEST_RATE])
+            for n in (True, False)
+        )
         if narrow and wide:
             ratios.append(mean(narrow) / mean(wide))
             told.append(
@@ -195,8 +219,36 @@ def readings_agree(made: Made) -> Judged:
     return held, f"means at D = 15: {'; '.join(told)} (to an order: up to {NEAR:g} times)"
 
 
-def harder_than_shallow(made: Made) -> Judged:
+def four_layers_are_harder(made: Made) -> Judged:
     """Whether four layers end worse than three."""
-    told = [(d, *(mean(best(chosen(made, n, full=d == FULL))[1]) for n in (3, 4))) for d in (FULL, 15)]
+    told = [(d, *(mean(best(chosen(made, n, full=d == FULL))) for n in (3, 4))) for d in (FULL, 15)]
     numbers = "; ".join(f"D = {d}: {a:.1e} before three layers, {b:.1e} before four" for d, a, b in told)
     return all(b > a for _, a, b in told), f"mean E∞ at the best rate, {numbers}"
+
+
+def shallow_ones_are_recovered(made: Made) -> Judged:
+    """Whether shallow networks of as many neurons are identified; those that the clock ended decide nothing."""
+    mine = [r for r in made[SUITE] if not is_deep(r)]
+    right = sum(r.metrics.get("identified") == 1 for r in mine)
+    told = "; ".join(
+        f"m = {m}: E∞ ends at {', '.join(f'{e:.1e}' for e in errors(rs))} after {SECONDS[1](rs)} s"
+        for m, rs in grouped(mine, neurons).items()
+    )
+    return (True if right == len(mine) else None) if mine else None, f"{right} of {len(mine)} are identified; {told}"
+
+
+def deep_ones_are_harder(made: Made) -> Judged:
+    """Whether SGD is further with every shallow network of as many neurons, in less time."""
+    shallow = grouped([r for r in made[SUITE] if not is_deep(r)], neurons)
+    told, held = [], []
+    for depth in (3, 4):
+        mine = chosen(made, depth, full=True)
+        ours, theirs = best(mine), shallow.get(neurons(mine[0]), []) if mine else []
+        if ours and theirs:
+            held.append(max(errors(theirs)) < min(ours))
+            told.append(
+                f"{neurons(mine[0])} neurons: {spread(errors(theirs), '.1e')} shallow in {SECONDS[1](theirs)} s, "
+                f"{spread(ours, '.1e')} in {depth} layers at the best rate in {max(r.seconds for r in mine):.0f} s"
+            )
+    agreed = held[0] if len(set(held)) == 1 else None
+    return agreed, f"E∞, {'; '.join(told)} (decided where both sizes agree)"

@@ -141,8 +141,9 @@ def spans(records: Records) -> Iterator[str]:
 def rank_ones(records: Records) -> Iterator[str]:
     """Figure 4.3."""
     yield "Share of entangled weights within 0.05 of a direction found (4.54), and of directions found that are"
-    yield "farther than that from every one. Of a neuron found several times one direction is kept, where the thesis"
-    yield f"counts them all. Of m weights that attract alike, {STARTS} ascents leave a share e^(-{STARTS} / m) unfound:"
+    yield "farther than that from every one. Of ends with ‖P(u uᵀ)‖² > 0.5 one is kept for a neuron found several"
+    yield "times, and at most as many as the span has dimensions, best first, where the thesis counts all that pass its"
+    yield f"check. Of m weights that attract alike, {STARTS} ascents leave a share e^(-{STARTS} / m) unfound:"
     yield f"{unfound()}."
     yield ""
     yield from table(records, lambda mine: f"{word(found(mine))}, {word(strays(mine))}")

@@ -4,35 +4,31 @@ With z_l the pre-activations, v = ∇z the entangled weights, V_l their matrices
 
     (1)  ‖V_l(x)‖ ≤ κ^{l-1} Π_{k≤l} ‖W_k‖,   ‖S_k^l(x)‖_F ≤ max |g_L'| κ^{L-l} ‖w_k^L‖ Π_{l<k<L} ‖W_k‖,
     (2)  ‖V_l(x) - V_l(x')‖ ≤ Π_{k≤l} ‖W_k‖ Σ_{k<l} κ^{l+k-2} ‖W_k‖_{2→∞} Π_{j<k} ‖W_j‖ ‖x - x'‖,
-    (3)  ‖P - P̂‖ ≤ 2 C̄ √D ‖X - x*‖_ψ2 / √(α/2),   α = σ_{m*}(1/m_L Σ_k E vec ∇²f_k(X) vec ∇²f_k(X)ᵀ),
-    (4)  f̃ = f for L_1 = 1, L_{l+1} = πᵀ D_l⁻¹ π, R_l = S_l⁻¹, N_l = S_l or, with L_{l+1} S_l, N_l = 1.
+    (3)  f̃ = f for L_1 = 1, L_{l+1} = πᵀ D_l⁻¹ π, R_l = S_l⁻¹, N_l = S_l or, with L_{l+1} S_l, N_l = 1.
 
-Reference: Rauchensteiner 2023, Lemmas 4.1 and 4.2, Propositions 4.1, 4.3 and 4.4, Theorem 4.1, (4.44), Remark 4.4.
+Reference: Rauchensteiner 2023, Lemmas 4.1 and 4.2, Propositions 4.1, 4.3 and 4.4, (4.44), (4.77), Remark 4.4.
 """
 
 import math
-from collections.abc import Iterator
 from functools import cache
 
 import torch
 from torch import Tensor
 from torch.autograd.functional import jacobian
 
-from benchmarks.reproduce.pages import grid
-from benchmarks.reproduce.source_items import Judged, Made, spread
+from benchmarks.reproduce.source_items import Judged, Made
 from paramid import Network, Run
 from paramid.judging.spans_and_directions import score_subspace, span_of_squares
 from paramid.methods.layers.loss_free import LossFree
-from paramid.methods.spans import gram_span, symmetric
+from paramid.methods.spans import symmetric
 from paramid.methods.spans.output_differences import packed_hessians
-from paramid.tasks.pyramid import Pyramid, entangled
+from paramid.tasks.pyramid import Pyramid
 from paramid.words.activations import activation
 from paramid.words.network import flip
 
 SMALL = Pyramid(D=12, widths=(10, 6, 4))
 SEEDS = (700, 701, 702)
 KAPPA = 2.0  # max |tanh'''|
-RADII = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
 ROUNDING = 1e-10
 STEPS = (0.02, 0.01, 0.005)  # of differences, the last the thesis'
 
@@ -82,13 +78,17 @@ def norms(teacher: Network) -> list[float]:
 
 @cache
 def lemma_of_bounds() -> tuple[float, float, float]:
-    """Lemma 4.2: of each of its three bounds the largest share that is reached."""
+    """Lemma 4.2: of each of its three bounds the largest share that is reached, where it is no identity.
+
+    (4.28) is one at l = 1; (4.30) is taken below the last layer.
+    """
     size = first = second = 0.0
     for seed, teacher in zip(SEEDS, teachers(), strict=True):
         w, x, y = norms(teacher), points(50, seed), points(50, seed + 10)
         for layer, (v, u) in enumerate(zip(teacher.slopes(x), teacher.slopes(y), strict=True), 1):
             product = math.prod(w[:layer])
-            size = max(size, float(torch.linalg.matrix_norm(v, 2).max()) / (KAPPA ** (layer - 1) * product))
+            if layer > 1:
+                size = max(size, float(torch.linalg.matrix_norm(v, 2).max()) / (KAPPA ** (layer - 1) * product))
             lipschitz = product * sum(
                 KAPPA ** (layer + k - 2) * float(teacher.weights[k - 1].norm(dim=0).max()) * math.prod(w[: k - 1])
                 for k in range(1, layer)
@@ -101,10 +101,10 @@ def lemma_of_bounds() -> tuple[float, float, float]:
 
 
 def coefficients(teacher: Network, x: Tensor, w: list[float]) -> float:
-    """The largest share of the second bound of (1), where |g_L'| ≤ 1 and weights have length 1."""
+    """The largest share of the second bound of (1) for l < L, where |g_L'| ≤ 1 and weights have length 1."""
     depth, z = len(w), teacher.preactivations(x)
     most = 0.0
-    for layer, sent in enumerate(teacher.sensitivities(x), 1):
+    for layer, sent in enumerate(teacher.sensitivities(x)[:-1], 1):
         g = activation(teacher.activations[layer - 1])
         s = sent / g(z[layer - 1], 1)[:, None] * g(z[layer - 1], 2)[:, None]
         bound = KAPPA ** (depth - layer) * math.prod(w[layer : depth - 1])
@@ -113,27 +113,26 @@ def coefficients(teacher: Network, x: Tensor, w: list[float]) -> float:
 
 
 @cache
-def theorem_of_spans() -> tuple[tuple[float, float, float, float], ...]:
-    """Theorem 4.1 over radii R: √α, R / √α, the bound with its constants taken as 1, and what is measured."""
-    rows = []
-    teacher = SMALL.draw(SEEDS[0])
-    truth = span_of_squares(entangled(teacher).columns)
-    w, m = norms(teacher), sum(SMALL.shape)
-    complexity = (
-        KAPPA ** len(w)
-        * math.prod(w)
-        * sum(
-            math.prod(w[:layer]) * sum(KAPPA ** (layer + k - 2) * math.prod(w[: k - 1]) for k in range(1, layer))
-            for layer in range(2, len(w) + 1)
-        )
-    )
-    for radius in RADII:
-        hessians = symmetric.pack(teacher.hessian(points(2000, SEEDS[0], radius))).flatten(0, 1)
-        spectrum = gram_span.streamed([hessians])
-        root = float(spectrum.values[m - 1]) / math.sqrt(len(hessians))
-        measured = score_subspace(truth, spectrum.basis(m))["subspace_error"]
-        rows.append((root, radius / root, 2 * math.sqrt(2) * complexity * radius / root, measured))
-    return tuple(rows)
+def bound_of_the_last_layer() -> tuple[float, float]:
+    """(4.30) at l = L, one weight of length 1: max |g''| and the bound max |g'|, for g(t) = tanh(2t)."""
+    t, g = torch.linspace(-5, 5, 100_001, dtype=torch.float64), activation("tanh")
+    return float((4 * g(2 * t, 2)).abs().max()), float((2 * g(2 * t, 1)).abs().max())
+
+
+@cache
+def printed_hessian_gaps() -> tuple[float, ...]:
+    """(4.77) with its last argument as printed, x - ε e_(-i,-j), which is x + ε e_(i,j): its gap to (4.26) by ε."""
+    teacher, x, e = SMALL.draw(SEEDS[0]), points(1, SEEDS[0]), torch.eye(SMALL.D, dtype=torch.float64)
+    exact, found = teacher.hessian(x)[0, 0], []
+    i, j = e[:, None], e[None]
+    for h in STEPS:
+
+        def at(step: Tensor, size: float = h) -> Tensor:
+            return teacher(x + size * step.reshape(-1, SMALL.D))[:, 0].reshape(SMALL.D, SMALL.D)
+
+        quotient = (at(i + j) - at(j - i) - at(i - j) + at(-(-i - j))) / (4 * h**2)
+        found.append(float((quotient - exact).norm()))
+    return tuple(found)
 
 
 @cache
@@ -212,17 +211,6 @@ def logistic_signs() -> float:
     return float((turned(x) - teacher(x)).abs().max())
 
 
-def text() -> Iterator[str]:
-    """Theorem 4.1 over radii; the rest is said among the statements."""
-    yield f"D = {SMALL.D}, [{', '.join(map(str, SMALL.shape))}], tanh outputs, 2000 exact Hessians on spheres, one"
-    yield "network. The bound (4.42) with its unnamed constants taken as 1 and √D ‖X - x*‖ in ψ2 as R; `measured` is"
-    yield "the sine of the largest angle between the spans. The theorem supposes α so large that its bound is below 2."
-    yield ""
-    rows = theorem_of_spans()
-    body = ((f"{r:g}", *(f"{v:.1e}" for v in row)) for r, row in zip(RADII, rows, strict=True))
-    yield from grid(("R", "√α", "R / √α", "bound (4.42)", "measured"), body)
-
-
 # Verdicts
 
 
@@ -240,37 +228,34 @@ def hessians(_: Made) -> Judged:
     return abs(order - 2) < 0.3, told
 
 
+def printed_hessians(_: Made) -> Judged:
+    """Whether (4.77) as printed comes to the Hessian."""
+    gaps = printed_hessian_gaps()
+    order = math.log(gaps[0] / gaps[-1]) / math.log(STEPS[0] / STEPS[-1])
+    told = f"x - ε e_(-i,-j) is x + ε e_(i,j) again, and the gap to the Hessian goes like ε^{order:.2f}"
+    return (
+        order > 0,
+        f"{told}; with + for the last sign it is {hessian_gaps()[-1]:.1e} at ε = {STEPS[-1]:g}, so it is played",
+    )
+
+
 def bounds(_: Made) -> Judged:
     """Lemma 4.2."""
     shares = lemma_of_bounds()
     told = ", ".join(f"{s:.2g}" for s in shares)
-    return (
-        max(shares) <= 1,
-        f"of the bounds (4.28), (4.29) and (4.30) at most {told} is reached, on {len(SEEDS)} networks of tanh, κ = 2",
+    numbers = (
+        f"at most {told} of (4.28) for l > 1, (4.29) and (4.30) is reached, on {len(SEEDS)} networks of tanh, κ = 2"
     )
+    return max(shares) <= 1, f"{numbers}; at l = 1 (4.28) is an equality"
 
 
-def spans(_: Made) -> Judged:
-    """Theorem 4.1, in the rows that meet its hypothesis α > 2 C̄² D ‖X - x*‖²: those whose bound is below 2."""
-    rows = theorem_of_spans()
-    supposed = [row for row in rows if row[2] < 2]
-    held = all(row[3] <= row[2] for row in supposed) if supposed else None
+def bound_at_last(_: Made) -> Judged:
+    """(4.30) at l = L: S is g_L'' there, and its proof takes ∂f/∂y of the last layer, 1, for bounded by g_L'."""
+    second, first = bound_of_the_last_layer()
     told = (
-        f"its hypothesis α > 2 C̄² D ‖X - x*‖² makes (4.42) less than 2, which {len(supposed)} of {len(rows)} rows meet"
+        f"there S is g_L''(z): g_L(t) = tanh(2t) and a weight of length 1 have {second:.2f} where it allows {first:.2f}"
     )
-    least, seen = min(row[2] for row in rows), spread((row[3] for row in rows), ".1e")
-    return held, f"{told}: with constants 1 it is at least {least:.1e}, beside sines of {seen}"
-
-
-def alpha_falls(_: Made) -> Judged:
-    """The remark that α falls with the radius, so that the error is not controlled by it alone."""
-    rows = theorem_of_spans()
-    order = math.log(rows[1][0] / rows[0][0]) / math.log(RADII[1] / RADII[0])
-    flat = rows[1][3] / rows[0][3]
-    return (
-        order > 0.5,
-        f"√α goes like R^{order:.2f} from R = {RADII[0]:g} to {RADII[1]:g}, and the error is {flat:.2g} times as large",
-    )
+    return second <= first, f"{told}; κ is a bound there, and tanh itself meets what is printed"
 
 
 def one_point(_: Made) -> Judged:
