@@ -1,13 +1,21 @@
 """What the page beside the thesis computes of its theorems: planted answers, and controls where they do not hold."""
 
 import math
+from dataclasses import replace
 
 import pytest
 import torch
 
-from benchmarks.reproduce.shallow import first_chapter, hessian_information, shift_bounds, teachers
-from benchmarks.reproduce.shallow.items import Check, by_tests, verdict
-from benchmarks.reproduce.shallow.rank_one_bases import frames
+from benchmarks.reproduce.shallow import (
+    first_chapter,
+    first_shifts,
+    hermite_series,
+    hessian_information,
+    shift_bounds,
+    teachers,
+)
+from benchmarks.reproduce.shallow.items import Check, by_tests, upward, verdict
+from benchmarks.reproduce.shallow.rank_one_bases import frames, maxima
 from benchmarks.reproduce.shallow.rank_one_bases.maxima import first_visits
 from benchmarks.reproduce.shallow.rank_one_bases.perturbed_spans import perturbed
 from benchmarks.reproduce.source_items import left_out, verdicts, whole
@@ -37,12 +45,70 @@ def test_a_frame_is_as_far_from_tight_as_it_says() -> None:
 
 def test_theorems_of_frames_hold_in_their_span_and_in_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     w, nu = frames.frame(6, 0.003, Run.seeded(0))
-    assert all(frames.in_frame(w, nu, 1e-3, 60, Run.seeded(0))[1])
+    one = frames.in_frame(w, nu, 1e-3, 60, Run.seeded(0))
+    assert (one.counted, one.capped, one.split, one.matrices.parted) == (True,) * 4
+    assert one.matrices.ratio < 1
     other = perturbed(frames.frame(6, 0.003, Run.seeded(9))[0], 1e-3, Run.seeded(0))
     monkeypatch.setattr(frames, "perturbed", lambda *_: other)
-    first, second, *_ = frames.in_frame(w, nu, 1e-3, 60, Run.seeded(0))[1]
-    assert not first
-    assert not second
+    one = frames.in_frame(w, nu, 1e-3, 60, Run.seeded(0))
+    assert not one.counted
+    assert not one.capped
+    assert one.matrices.ratio > 1
+
+
+def test_the_bound_of_near_rank_one_matrices_is_negative_where_two_are_alike() -> None:
+    for tilt, impossible in ((0.0, True), (0.006, False)):  # where ν is large λ₁ does not pass the printed condition
+        w, nu = frames.frame(6, tilt, Run.seeded(0))
+        assert frames.in_frame(w, nu, 1e-4, 60, Run.seeded(0)).matrices.impossible is impossible
+
+
+def test_maxima_are_judged_where_their_theorem_supposes_the_weights() -> None:
+    one = maxima.climbed(8, 11, 1e-4)
+    assert one.share <= 1 < maxima.climbed(8, 12, 1e-4).share
+    beyond = replace(one, m=26, share=6.0, others=(3, 1))
+    source, far = "Theorem 2.10", "errors at most √δ"
+    for seen, held in (
+        ([one, beyond], True),
+        ([replace(one, others=(1, 0)), beyond], False),  # a maximum farther off than √δ
+        ([replace(one, m=7), beyond], None),  # not overcomplete
+    ):
+        said = {(i.source, i.says): i.judge({})[0] for i in maxima.peaks(seen)}
+        assert said[f"{source}, (2.55)", far] is held
+        assert said[source, "exactly 2m maxima in the superlevel set, here above ½ instead of (2.54)"] in (held, False)
+    assert next(maxima.crowds([one, beyond])).judge({})[0] is None
+    assert next(maxima.crowds([beyond, one])).judge({})[0] is True
+
+
+def test_first_shifts_are_worse_than_their_bound_without_signs() -> None:
+    one = first_shifts.initial(8, 1e-3, 0.01)
+    assert one.supposed
+    assert one.right == 1
+    assert one.error < one.bound
+    said = [
+        i.judge({})[0] for i in first_shifts.of_initial([one], [first_shifts.initial(8, 0.0, h) for h in (0.1, 0.03)])
+    ]
+    assert said == [True, True, True]
+    wrong = one._replace(right=0.5, error=100 * one.bound)
+    said = [i.judge({})[0] for i in first_shifts.of_initial([wrong], [wrong, wrong._replace(h=0.1)])]
+    assert said == [False, False, False]
+
+
+def test_hermite_series_are_wrong_as_printed_and_right_corrected(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = [i.judge({})[0] for i in hermite_series.series().items]
+    assert said == [True, False, False, False]
+    gap, whole, half = hermite_series.of_series()
+    assert gap < 1e-5
+    monkeypatch.setattr(hermite_series, "of_series", lambda: (gap, whole / whole, half / half))
+    monkeypatch.setattr(hermite_series, "of_pairs", lambda: 0.1)
+    assert [i.judge({})[0] for i in hermite_series.series().items] == [False, True, True, False]
+
+
+def test_what_suffices_is_rounded_up() -> None:
+    assert [upward(v) for v in (0.381, 0.38, 1.01, 12.1)] == ["0.39", "0.38", "1.1", "13"]
+
+
+def test_spans_of_all_symmetric_matrices_hold_every_direction_and_smaller_ones_do_not() -> None:
+    assert first_chapter.levels(4, 10)[0] > 1 - 1e-9 > first_chapter.levels(4, 6)[0]
 
 
 def test_the_energy_of_an_exact_span_is_that_of_its_gram_matrix() -> None:

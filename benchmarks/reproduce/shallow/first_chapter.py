@@ -13,8 +13,10 @@ from benchmarks.reproduce.shallow.sizes import Sizes
 from benchmarks.reproduce.shallow.teachers import asked, drawn, off
 from benchmarks.reproduce.source_items import Item
 from paramid import GiveUp, Network, Run
+from paramid.judging.spans_and_directions import span_of_squares
 from paramid.methods.refinement import joint_refinement
 from paramid.methods.refinement.backprop import loss_gradient
+from paramid.methods.spans import symmetric
 from paramid.tasks.shallow import Shallow
 from paramid.words.activations import activation
 
@@ -83,13 +85,16 @@ class Measured(NamedTuple):
     misses: list[float]  # errors of (1.17) by the number of samples
     condition: float  # of the Jacobian of a network past D(D-1)/2
     end: float  # error of its refinement
+    half: tuple[float, float]  # the least and the largest Φ of random u in spans of D(D-1)/2 squares
+    whole: tuple[float, float]  # and of D(D+1)/2
 
 
 def measured(sizes: Sizes) -> Measured:
     """The numbers of `first_chapter`."""
     gaps, misses = [one_neuron(h) for h in STEPS], [passive(n) for n in sizes.samples]
     (rank, outside), (condition, end) = active_subspace(20, 5), past_the_span(*sizes.past)
-    return Measured(gaps, rank, outside, misses, condition, end)
+    d = sizes.past[0]
+    return Measured(gaps, rank, outside, misses, condition, end, levels(d, limit(d)), levels(d, limit(d) + d))
 
 
 def first_chapter(sizes: Sizes) -> Check:
@@ -117,11 +122,18 @@ def lines(found: Measured, sizes: Sizes) -> Iterator[str]:
         f"the Jacobian of the values has condition {found.condition:.0f}, and a"
     )
     yield f"  refinement of all parameters from 5 % off ends {found.end:.1e} off."
+    yield f"- Φ of 1000 random u, D = {d}: {told(found.half)} in the span of {limit(d)} random w_k w_kᵀ,"
+    yield f"  {told(found.whole)} in that of {limit(d) + d}."
 
 
 def written(errors: list[float]) -> str:
     """Errors one after the other."""
     return ", ".join(f"{e:.1e}" for e in errors)
+
+
+def told(levels: tuple[float, float]) -> str:
+    """From the least to the largest."""
+    return f"{levels[0]:.4f} to {levels[1]:.4f}"
 
 
 def limit(d: int) -> int:
@@ -132,21 +144,36 @@ def limit(d: int) -> int:
 def items(found: Measured, sizes: Sizes) -> Iterator[Item]:
     """What they say."""
     forward, shrinks = slope(STEPS, found.gaps), slope(sizes.samples, found.misses)
-    yield verdict("Example 1.1: one neuron from a gradient", abs(forward - 1) < NEAR, f"error ~ step^{forward:.2f}.")
+    yield verdict(
+        "Example 1.1: one neuron from a gradient, here its direction",
+        abs(forward - 1) < NEAR,
+        f"error ~ step^{forward:.2f}; its norm and shift are not tested",
+    )
     yield verdict(
         "Remark 1.5: gradients show the active subspace for m < D",
         max(found.rank, found.outside) < OUTSIDE,
         f"weights lie in it but for {found.outside:.0e}.",
     )
-    yield verdict("(1.17): passive sampling of E[∇ⁿf]", abs(shrinks + 0.5) < NEAR, f"error ~ N^{shrinks:.2f}.")
+    yield verdict(
+        "(1.17): passive sampling of E[∇ⁿf], here n = 2", abs(shrinks + 0.5) < NEAR, f"error ~ N^{shrinks:.2f}"
+    )
     d, m = sizes.past
     yield verdict(
-        "§2.7, §3.1: m = D(D-1)/2, where rank-one bases are ill-posed, is the information-theoretic limit",
+        "§2.7, §3.1: m = D(D-1)/2 is the information-theoretic limit of networks",
         not (found.condition < CONDITION and found.end < ROUNDING),
-        f"It limits spans of Hessians, and not what values tell. "
-        f"{m} neurons on {d} inputs, past {limit(d)}, are locally identifiable and "
-        f"refined to {found.end:.0e}; the section on the limit identifies such networks from nothing. "
-        "And dim Sym(R^D×D), printed as D(D-1)/2 in §2.7, is D(D+1)/2, as §2.1.1 has it.",
+        f"it limits spans of Hessians, and not what values tell: {m} neurons on {d} inputs, past {limit(d)}, are "
+        f"locally identifiable and refined to {found.end:.0e}; the section on the limit identifies such networks "
+        "from nothing",
+    )
+    yield verdict(
+        "§2.7: every u is a global maximizer at m = D(D-1)/2 = dim Sym(R^D×D)",
+        found.half[0] > 1 - ROUNDING,
+        f"random u have Φ = {told(found.half)} at m = {limit(d)}, D = {d}; the dimension is D(D+1)/2, as §2.1.1 has it",
+    )
+    yield verdict(
+        "§2.1.1: m < D(D+1)/2 is necessary for a rank-one basis to be unique",
+        found.whole[0] > 1 - ROUNDING,
+        f"random u have Φ = {told(found.whole)} at m = {limit(d) + d}, D = {d}",
     )
     tanh, logistic = activation("tanh").monotone, activation("logistic").monotone
     yield verdict("Example 3.1: τ_∞ ≈ 0.6 for tanh", tanh >= 0.6, f"g'' is monotone up to {tanh:.4f}.")
@@ -183,6 +210,14 @@ def passive(count: int) -> float:
     w, tau = network.weights[0], network.biases[0]
     truth = (w * hermite(activation("tanh"), 2, tau)[0][0]) @ w.T
     return float((found - truth).norm() / truth.norm())
+
+
+def levels(d: int, m: int) -> tuple[float, float]:
+    """The least and the largest Φ of random u in the span of the squares of m random weights."""
+    run = Run.seeded(0)
+    basis = span_of_squares(run.sphere(m, d).T)
+    energy = (symmetric.squares(run.sphere(1000, d)) @ basis).square().sum(1)
+    return float(energy.min()), float(energy.max())
 
 
 def past_the_span(d: int, m: int) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """Items of the page beside the thesis whose verdicts are computed where they are written, and checks of them."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -28,6 +29,14 @@ def verdict(source: str, held: bool | None, why: str, *, where: str = "") -> Ite
     """`source` is the item and, after a colon, what it says; None where that is not decided; a check places its own."""
     name, _, says = source.partition(": ")
     return Item(name, says, where, lambda _: (held, why.rstrip(".")))
+
+
+def upward(value: float) -> str:
+    """What suffices, rounded up to two digits."""
+    if not 0 < value < math.inf:
+        return f"{value:.2g}"
+    unit = 10.0 ** (math.floor(math.log10(value)) - 1)
+    return f"{math.ceil(value / unit - 1e-9) * unit:.2g}"
 
 
 def by_tests(items: Mapping[str, str]) -> tuple[Item, ...]:

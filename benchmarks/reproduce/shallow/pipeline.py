@@ -1,10 +1,7 @@
-"""The page beside the thesis, chapters 2 and 3: its own pipeline on its own grid, as printed, and Algorithm 2.1.
-
-(1)  B = m^{3/2} (ln m / D)^{3/4} max_k ‖w_k - ŵ_k‖, the bound of Proposition 3.1 for exact derivatives, C = 1.
-"""
+"""The page beside the thesis, chapters 2 and 3: its own pipeline on its own grid, after its text, and Algorithm 2.1."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from statistics import median
 
 from benchmarks.reproduce.pages import (
@@ -20,11 +17,8 @@ from benchmarks.reproduce.pages import (
     largest,
     middle,
     option,
-    slope,
 )
-from benchmarks.reproduce.shallow.items import MODERATE, verdict
-from benchmarks.reproduce.shallow.sgd import counted, identified, neurons, uniform
-from benchmarks.reproduce.source_items import Item, spread, without_a_judge
+from benchmarks.reproduce.shallow.sgd import identified, neurons, uniform
 from paramid.pictures.lines import chart
 from paramid.pictures.sheet import Figure
 from paramid.records.record import Record, Stage
@@ -40,14 +34,12 @@ TABLE_3_2 = {
     45: (12.3, 12.4, 12.9, 13.6, 16.0, 25.1, 38.4, 50.7, 70.8),
     50: (15.0, 15.2, 15.7, 16.7, 19.9, 34.1, 57.2, 79.8, 113.0),
 }
-MINUTES = 5 * 60  # "under 5 minutes in all cases"
-STEP = 0.01  # h of differences
 HELD: Column = ("directions held", lambda mine: f"{median(r.stats.get('directions_found', 0) for r in mine):.0f}")
 STARTS: Column = ("starts", lambda mine: f"{median(r.stats.get('starts', 0) for r in mine):,.0f}")
 WEIGHTS: Column = ("weight error", middle("weight_error", ".1e"))
 
 PRINTED = """\
-`spm` with its defaults is the pipeline of §3.6: Hessians and directional derivatives by differences of step 0.01, ⌈5
+`spm` with its defaults follows the text of §3.6: Hessians and directional derivatives by differences of step 0.01, ⌈5
 m ln D⌉ starts of 1000 steps with γ = 2 (§2.7 has 5 m log m), Φ > 0.9 or 0.99, SGD on the shifts. Ours in it, where
 the thesis is silent or cannot be followed: the stencil (4.77) of its chapter 4; of a heap of equal directions the
 one with the largest Φ; starts that move by less than 1e-12 in a step end before the 1000th; no more than 100 passes
@@ -197,185 +189,3 @@ def spectral(records: Records) -> Iterator[str]:
     yield from by_task(records, SEEDS, IDENTIFIED, HELD, STARTS, WEIGHTS, SECONDS, ENDED)
     yield ""
     yield from failures(records)
-
-
-def items(made: Mapping[str, Records]) -> Iterator[Item]:
-    """What chapters 2 and 3 say of their experiments."""
-    spm, exact, _ = of_grid(made.get("spm-3.6", []))
-    if spm:
-        yield from identification(spm)
-        yield from initial(spm, exact)
-        yield from refinement(spm)
-        yield from costs(spm)
-        yield from loops(spm, [r for r in made["spm-3.6"] if "beta" not in r.task])
-    if made.get("spectral-norm"):
-        yield from of_spectral(made["spectral-norm"])
-
-
-def identification(spm: Records) -> Iterator[Item]:
-    """Figures 3.3 and 3.4."""
-    less, two = ([r for r in spm if (place(r)[1] == 2) == wide] for wide in (False, True))
-    dimensions = ", ".join(f"{d:g}" for d in sorted({place(r)[0] for r in spm}))
-    yield verdict(
-        "Figure 3.3, Algorithms 3.1 and 3.2: all networks with β < 2 are identified",
-        all(map(identified, less)),
-        f"{counted(less)} at D = {dimensions}; at β = 2 {counted(two)} of the grid's seeds.",
-        where="spm-3.6",
-    )
-    falls = []
-    for name, test in (
-        ("weights", lambda r: last(r, "weight_error")),
-        ("shifts", lambda r: last(r, "bias_error")),
-        ("E∞", uniform),
-    ):
-        known = [(place(r)[0], test(r)) for r in two if identified(r)]
-        by_d = {d: median(e for at, e in known if at == d) for d in sorted({at for at, _ in known})}
-        falls.append((name, list(by_d.values()), by_d))
-    told = "; ".join(f"{n}: {', '.join(f'{e:.1e} (D = {d:g})' for d, e in by.items())}" for n, _, by in falls)
-    yield verdict(
-        "Figure 3.4: at β = 2 all errors fall as D grows",
-        falling([values for _, values, _ in falls]),
-        f"{told}; of {', '.join(f'{sum(place(r)[0] == d for r in two)}' for d in falls[0][2])} networks, "
-        "where the thesis has 10 at every D to 50",
-        where="spm-3.6",
-    )
-    wide = [r for r in less if identified(r)]
-    grows = [slope(map(neurons, wide), map(test, wide)) for test in (uniform, lambda r: last(r, "bias_error"))]
-    yield verdict(
-        "§3.6: E∞ and the shifts' error grow slightly with m",
-        all(0 < g < 1 for g in grows),
-        f"like m^{grows[0]:.2f} and m^{grows[1]:.2f} for β < 2.",
-        where="spm-3.6",
-    )
-
-
-def falling(errors: list[list[float]]) -> bool | None:
-    """Whether errors fall from every D to the next; not where one ends above its beginning; else undecided."""
-    if len(errors[0]) < 2:
-        return None
-    if all(e == sorted(e, reverse=True) for e in errors):
-        return True
-    return False if any(e[-1] > e[0] for e in errors) else None
-
-
-def initial(spm: Records, exact: Records) -> Iterator[Item]:
-    """Algorithm 3.3 and Proposition 3.1."""
-    every = [r for r in (*spm, *exact) if networks(r)]
-    right = sum(first(r, "sign_accuracy") == 1 for r in every)
-    yield verdict(
-        "Figure 3.3, Algorithm 3.3: all signs are right",
-        right == len(every) if every else None,
-        f"in {right} of {len(every)} runs on {len({(r.task, r.seed) for r in every})} networks, "
-        "by directional differences and from exact Hessians.",
-        where="spm-3.6",
-    )
-    ratios = [first(r, "bias_error") / bound(r) for r in spm if networks(r)]
-    within = [first(r, "bias_error") / bound(r) for r in spm if networks(r) and supposed(r)]
-    sharp = [r for r in exact if networks(r)]
-    yield verdict(
-        "Proposition 3.1, (3.62): first shifts within C √m ε + C m^{3/2} (ln m / D)^{3/4} δ_max",
-        max(within) < MODERATE if within else None,
-        f"with ε = h² C = {max(within, default=math.nan):.2g} suffices in the {len(within)} of {len(ratios)} runs "
-        f"with m ≥ D and m ln² m ≤ D², which it supposes, and C = {max(ratios, default=math.nan):.2g} in all; "
-        "from exact second derivatives and weights first shifts are "
-        f"{middle_of(lambda r: first(r, 'bias_error'), sharp)} off in the median.",
-        where="spm-3.6",
-    )
-
-
-def supposed(record: Record) -> bool:
-    """Whether m ≥ D and m ln² m ≤ D², as Proposition 3.1 supposes."""
-    m, d = neurons(record), place(record)[0]
-    return m >= d and m * math.log(m) ** 2 <= d * d
-
-
-def bound(record: Record) -> float:
-    """√m ε + (1)."""
-    m, d = neurons(record), place(record)[0]
-    return math.sqrt(m) * STEP**2 + m**1.5 * (math.log(m) / d) ** 0.75 * first(record, "weight_error")
-
-
-def refinement(spm: Records) -> Iterator[Item]:
-    """§3.4 and the end of §3.6."""
-    done = [r for r in spm if len(networks(r)) > 1]
-    better = sum(last(r, "bias_error") < first(r, "bias_error") for r in done)
-    once = sum(len(networks(r)) == 2 for r in done)
-    yield verdict(
-        "§3.6: descents better the shifts",
-        better == len(done) if done else None,
-        f"in {better} of {len(done)} networks. Its stop rule J < 1e-8 ends {once} of them after the first pass.",
-        where="spm-3.6",
-    )
-    yield without_a_judge(
-        "Remark 3.3, §3.4.2: Algorithm 3.3 is exact as ε → 0; refining is justified where it can better (3.63)",
-        "spm-3.6",
-        "a remark; beside it first shifts of a smaller step",
-    )
-
-
-def costs(spm: Records) -> Iterator[Item]:
-    """Table 3.2, the five minutes, Theorem 3.1."""
-    ratios = [until_first(r) / TABLE_3_2[int(place(r)[0])][BETAS.index(place(r)[1])] for r in spm if networks(r)]
-    if ratios:
-        yield verdict(
-            "Table 3.2: seconds to weights and first shifts",
-            None,
-            f"Our `spm` on one thread takes {spread(ratios, '.2g')} times those of a P100: hardware differs.",
-            where="spm-3.6",
-        )
-    longest = max(r.seconds for r in spm)
-    yield verdict(
-        f"§3.6: under five minutes in all cases, here to D = {max(place(r)[0] for r in spm):g}",
-        True if longest < MINUTES else None,
-        f"At most {longest:.0f} s, on a core and not on a P100, with no more than 100 passes of SGD; "
-        "larger D were not run.",
-        where="spm-3.6",
-    )
-    asked = [
-        r.queries / (place(r)[0] * neurons(r) ** 2 * math.log(neurons(r)) ** 2)
-        for r in spm
-        if neurons(r) >= place(r)[0]
-    ]
-    if asked:
-        yield verdict(
-            "Theorems 1.1 and 3.1: O(D m² log² m) queries",
-            max(asked) < MODERATE,
-            f"for m ≥ D {spread(asked, '.2g')} times D m² ln² m, which N_h = ⌈m ln D⌉ keeps below.",
-            where="spm-3.6",
-        )
-
-
-def loops(spm: Records, records: Records) -> Iterator[Item]:
-    """Algorithm 2.2 until all are held."""
-    fixed, until = ([r for r in records if ("starts=until" in r.method) == loop] for loop in (False, True))
-    yield verdict(
-        "Algorithm 2.2: the loop ends with all m directions",
-        (all(map(identified, until)) or None) if until else None,
-        f"on the grid ⌈5 m ln D⌉ starts identify {counted(spm)}; of the network chosen by hand they identify "
-        f"{counted(fixed)}, and starts that go on {counted(until)}.",
-        where="spm-3.6",
-    )
-
-
-def of_spectral(records: Records) -> Iterator[Item]:
-    """Algorithm 2.1."""
-    mine = [r for r in records if r.method.startswith("spectral-norm")]
-    best = max((neurons(r) for r in mine if identified(r)), default=0)
-    most = max(map(neurons, mine))
-    yield verdict(
-        "Algorithm 2.1: ascent on the spectral norm finds the weights",
-        best == most,
-        f"up to m = {best} of {most} at D = {option(mine[0].task, 'D'):g}.",
-        where="spectral-norm",
-    )
-    pairs = {(r.task, r.seed): r.seconds for r in records if r.method.startswith("spm") and identified(r)}
-    ratios = [r.seconds / pairs[r.task, r.seed] for r in mine if identified(r) and pairs.get((r.task, r.seed))]
-    yield verdict(
-        "§2.3.5: Algorithm 2.1 is costly, for an eigendecomposition a step",
-        None,
-        f"{spread(ratios, '.2g')} times the seconds of SPM, of whole runs with at most 500 steps against 1000, "
-        "which do not show that the eigendecomposition is why."
-        if ratios
-        else "no network of both.",
-        where="spectral-norm",
-    )

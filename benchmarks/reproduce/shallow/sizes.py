@@ -11,10 +11,11 @@ class Sizes:
     draws: int = 3
     frame: int = 12
     frame_starts: int = 400
-    overcomplete: int = 16
+    overcomplete: tuple[int, ...] = (16, 20)
     span: int = 12
-    descent: tuple[int, int] = (12, 30)
-    descent_steps: int = 6000
+    initial: tuple[int, ...] = (12, 20, 30, 40)
+    descent: tuple[int, int] = (12, 17)
+    descent_steps: int = 2000
     figure: int = 50
     widths: tuple[int, ...] = (50, 110, 170, 230, 290, 350, 410, 470, 530, 590)
     repetitions: int = 2

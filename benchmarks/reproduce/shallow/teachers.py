@@ -22,6 +22,11 @@ def neurons(d: int, beta: float) -> int:
     return math.ceil(0.4 * d**beta)
 
 
+def widest(d: int) -> int:
+    """The largest m with m ln² m ≤ D²."""
+    return max(m for m in range(2, d * d) if m * math.log(m) ** 2 <= d * d)
+
+
 def drawn(d: int, m: int, seed: int = 0) -> Network:
     """A teacher of §3.6."""
     return Shallow(D=d, m=m).draw(seed)

@@ -69,9 +69,10 @@ def climbs(falls: Mapping[float, int], rises: int) -> Iterator[Item]:
     calm = ", ".join(f"{step:g}" for step, count in falls.items() if not count)
     wild = ", ".join(f"{count} at γ = {step:g}" for step, count in falls.items() if count)
     yield verdict(
-        "Theorem 2.5 (SPM1): Φ rises for every γ ≥ ½, as printed",
+        "Theorem 2.5 (SPM1): Φ rises where Φ + γ/4 times a power of ‖u‖ is strictly convex, e.g. for γ ≥ ½, as printed",
         not wild,
-        f"No fall at γ = {calm}; falls: {wild or 'none'}. Convexity of Φ + c‖u‖⁴ asks for c = 1/(2γ) ≥ ½, "
-        "which is γ ≤ 1: the condition is printed the other way round. The γ = 2 of §3.6 is outside of it.",
+        f"no fall at γ = {calm}; falls: {wild or 'none'}. The step u + 2γ P(u uᵀ) u is along the gradient of "
+        "Φ + ‖u‖⁴/(2γ), convex for 1/(2γ) ≥ ½, which is γ ≤ 1: the condition is printed the other way round, and the "
+        "γ = 2 of §3.6 is outside of it",
     )
-    yield verdict("Lemma 2.11: λ₁ rises in Algorithm 2.1", rises == 0, f"{rises} falls.")
+    yield verdict("Lemma 2.11: λ₁ rises in Algorithm 2.1", rises == 0, f"{rises} falls")
