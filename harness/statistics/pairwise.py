@@ -38,7 +38,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Wins:
-    """Of every method (a row) against every other (a column): pairs won, pairs there were, (2), and who is ahead by (3)."""
+    """Of every method (a row) against every other (a column): pairs won, all pairs, (2), and who is ahead by (3)."""
 
     methods: tuple[str, ...]
     won: Counts
