@@ -66,7 +66,7 @@ def test_seconds_of_two_machines_do_not_compare_and_solving_does() -> None:
 @pytest.mark.parametrize(("won", "lost"), [(0, 0), (1, 0), (5, 0), (9, 4), (4, 9), (700, 640)])
 def test_the_sign_test_is_the_binomial_one(won: int, lost: int) -> None:
     wanted = stats.binomtest(won, won + lost).pvalue if won + lost else 1.0
-    assert sign_test(won, lost) == pytest.approx(wanted, rel=1e-9)
+    assert sign_test(np.array(won), np.array(lost)) == pytest.approx(wanted, rel=1e-9)
 
 
 def test_holm_stops_at_the_first_that_is_not_small_enough() -> None:

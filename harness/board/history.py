@@ -30,7 +30,7 @@ LEAD = (
 TOLD = (
     f"Told are errors that changed more than {GREW:g} times, every change in rows of the teacher, and of seconds and "
     f"memory those changes of more than {SLOWER:g} times that noise does not explain: where there is nothing but "
-    f"noise, at most {FALSE_ALARMS:.0%} of such pages tell any."
+    f"noise, at most {FALSE_ALARMS:.0%} of machines tell any."
 )
 
 
@@ -101,7 +101,8 @@ def _commit(c: Commit) -> str:
 
 
 def _day(c: Commit) -> str:
-    return datetime.fromtimestamp(c.date / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    day = datetime.fromtimestamp(c.date / 1000, UTC).strftime("%Y-%m-%d %H:%M")
+    return tag("span", day, class_="num")
 
 
 def listed(commits: Sequence[Commit], said: Mapping[str, str]) -> str:

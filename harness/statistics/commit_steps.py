@@ -2,14 +2,15 @@
 
 Of a curve, d = log(after / before). Errors and rows of the teacher are the same on every run of a commit: a step of
 theirs is one of the code, told where rows differ at all, errors by more than 1.5 times (those under 1e-12 are rounding
-and count as 1e-12). Seconds and memory are noisy. Of a quantity on a machine, over its n steps in all curves,
+and count as 1e-12). Seconds and memory are noisy. Of a quantity on a machine, over its steps in all curves,
 
     (1)  e = d - median of d over the curves between the same two commits          (what slowed down everything alike),
     (2)  s = max(median |e| over the other steps of the curve, median |e| over all steps) / 0.706,
     (3)  p = P(|T| > |e| / s),   T of Student's law with 8 degrees of freedom, whose |T| has the median 0.706,
 
-and a step is told where p ≤ α / n, α = 5 %, and the factor is above 1.25: where all is noise with tails no heavier
-than those of T, at most one page in twenty tells a step that is none, however many curves it has.
+and a step is told where p ≤ α / n, α = 5 %, of the n steps of all noisy quantities on the machine, and the factor is
+above 1.25: where all is noise with tails no heavier than those of T, about one machine in twenty at most tells a step
+that is none, however many curves it has.
 """
 
 from __future__ import annotations
@@ -49,8 +50,9 @@ class Step(NamedTuple):
 def steps(commits: Sequence[Commit]) -> list[Step]:
     """All that is more than noise between neighbours, oldest first, of one machine's commits, in order."""
     found = [key for quantity in EXACT for key in _exact(commits, quantity)]
-    for quantity in NOISY:
-        found += _noisy(_changes(commits, quantity))
+    noisy = [_changes(commits, quantity) for quantity in NOISY]
+    level = FALSE_ALARMS / max(1, sum(map(len, noisy)))
+    found += [key for changes in noisy for key in _noisy(changes, level)]
     places = sorted(found, key=lambda key: (key[1], key[0]))
     return [Step(commits[i + 1], k, commits[i].values[k], commits[i + 1].values[k]) for k, i in places]
 
@@ -76,8 +78,8 @@ def _exact(commits: Sequence[Commit], quantity: str) -> Iterable[tuple[Curve, in
                 yield k, i
 
 
-def _noisy(changes: Steps) -> Iterable[tuple[Curve, int]]:
-    """(1) to (3)."""
+def _noisy(changes: Steps, level: float) -> Iterable[tuple[Curve, int]]:
+    """(1) to (3) of one quantity, p at most `level`."""
     together: dict[int, list[float]] = defaultdict(list)
     for (_, i), d in changes.items():
         together[i].append(d)
@@ -91,5 +93,5 @@ def _noisy(changes: Steps) -> Iterable[tuple[Curve, int]]:
         others = [v for j, v in curves[k].items() if j != i]
         scale = max(every, median(others) if others else 0.0) / MIDDLE
         told = abs(e) > math.log(SLOWER) and abs(changes[k, i]) > math.log(SLOWER) and e * changes[k, i] > 0
-        if told and (scale == 0 or 2 * student.sf(abs(e) / scale, DEGREES) <= FALSE_ALARMS / len(rest)):
+        if told and (scale == 0 or 2 * student.sf(abs(e) / scale, DEGREES) <= level):
             yield k, i

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import binom
 
 from paramid.records.quantities import cost, identified
 from paramid.records.record import Record
@@ -66,8 +67,7 @@ def wins(groups: Mapping[str, Sequence[Record]], over: str) -> Wins:
         won[m] = ((ours < spent) & alike).sum(axis=1)
         met[m] = (~np.isnan(ours) & ~np.isnan(spent)).sum(axis=1)
     np.fill_diagonal(met, 0)
-    p = np.array([[sign_test(w, b) for w, b in zip(*each, strict=True)] for each in zip(won, won.T, strict=True)])
-    p = p.reshape(won.shape)
+    p = sign_test(won, won.T)
     return Wins(names, won, met, p, holm(p, met > 0) & (won > won.T))
 
 
@@ -92,10 +92,10 @@ def compared(r: Record, over: str) -> float:
     return float(f"{value:.{DIGITS}g}") if over == "seconds" else value
 
 
-def sign_test(won: int, lost: int) -> float:
+def sign_test(won: Counts, lost: Counts) -> Array:
     """(2), exact."""
-    n, most = int(won) + int(lost), int(max(won, lost))
-    return min(1.0, 2 * sum(math.comb(n, k) for k in range(most, n + 1)) / 2**n)
+    p: Array = np.minimum(1.0, 2 * binom.sf(np.maximum(won, lost) - 1, won + lost, 0.5))
+    return p
 
 
 def holm(p: Array, met: NDArray[np.bool_], level: float = LEVEL) -> NDArray[np.bool_]:
