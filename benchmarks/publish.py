@@ -7,6 +7,7 @@ from pathlib import Path
 def main(words: list[str] | None = None) -> None:
     """Write the page."""
     from paramid.board import history
+    from paramid.records.provenance import subjects
     from paramid.statistics import asv_results
 
     parser = argparse.ArgumentParser(description=__doc__)
@@ -15,7 +16,7 @@ def main(words: list[str] | None = None) -> None:
     options = parser.parse_args(words)
     found = asv_results.read(options.results)
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(history.alone(found), encoding="utf-8")
+    options.out.write_text(history.alone(found, subjects(options.results, [c.hash for c in found])), encoding="utf-8")
     print(f"wrote {options.out}: {len(found)} commits")
 
 

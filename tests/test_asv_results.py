@@ -74,7 +74,15 @@ def test_the_page_draws_every_value_and_fetches_nothing(results: Path) -> None:
     assert page.count("<svg") == 3
     for told in ("11111111: error inf", "22222222: error 2e-5", "22222222: time, 20, cpu 17.6"):
         assert f"<title>{told}</title>" in page
-    assert re.search(r"<code>22222222</code></th><td>Step 10, cpu</td><td>time</td><td>1.1</td><td>4.4</td>", page)
+    assert "1 for the worse, 1 for the better" in page  # both sizes of the kernel alike: the machine
+    assert re.search(r">22222222</code></th>.*?>2001-.*?▼ better.*?<td>error</td><td>inf</td><td>2e-5</td>", page)
+    told = history.alone(asv_results.read(results), {"2" * 40: "Steps are <fast>"})
+    assert told.count("<td>Steps are &lt;fast&gt;</td>") == 2
+
+
+def test_commits_lead_to_the_project(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(history, "project_url", lambda: "https://example.org/paramid")
+    assert f'<a href="https://example.org/paramid/commit/{"2" * 40}"><code' in history.body(asv_results.read(results))
 
 
 def test_a_line_breaks_where_a_commit_has_nothing(results: Path) -> None:
@@ -91,7 +99,7 @@ def test_a_line_breaks_where_a_commit_has_nothing(results: Path) -> None:
 def test_no_step_is_said(tmp_path: Path) -> None:
     result(tmp_path, 0, 1e-16, 1.0)
     result(tmp_path, 1, 4e-15, 1.2)  # rounding, and less than half again
-    assert "No step of more than 1.5 times" in history.alone(asv_results.read(tmp_path))
+    assert "No step is more than noise." in history.alone(asv_results.read(tmp_path))
 
 
 def test_the_commands_write_the_page(results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

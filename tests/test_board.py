@@ -26,7 +26,7 @@ from paramid.words.status import Status
 from tests.records import declined, failed, grid, made
 
 TASKS = ("shallow:D=5,m=2", "shallow:D=20,m=36", "pyramid:D=50,widths=25-10")
-VOID = {"meta", "link", "wbr"}
+VOID = {"meta", "link", "wbr", "input"}
 UNCLOSED = {"td", "th", "tr", "li", "dt", "dd", "option", "tbody", "thead"}  # their ends are left out
 
 
@@ -72,7 +72,7 @@ class Page(html.parser.HTMLParser):
 
 def test_every_page_is_whole_and_every_link_leads_somewhere(built: dict[str, bytes]) -> None:
     pages = {path: Page(text.decode()) for path, text in built.items() if path.endswith(".html")}
-    assert len(pages) == 3 + 5 + 3 + 2
+    assert len(pages) == 4 + 5 + 3 + 2
     for path, page in pages.items():
         assert page.open == [], path
         assert len(page.ids) == len(set(page.ids)), path
@@ -291,6 +291,34 @@ def test_the_command_writes_the_site_and_clears_what_is_no_more(
     assert main(["board", "--store", str(cells.parent), "--out", str(out)]) == 0
     assert {p: p.read_bytes() for p in out.rglob("*") if p.is_file()} == first
     assert main(["board", "--store", str(cells.parent), "--records", str(out)]) == 2
+
+
+def test_the_search_knows_every_page_and_the_navigation_leads_to_what_is_there(built: dict[str, bytes]) -> None:
+    names = json.loads(built["names.js"].decode().removeprefix("window.PARAMID_NAMES = ").rstrip(";\n"))
+    assert {url for _, url, _ in names} == {p for p in built if re.match("(method|task|family)/", p)}
+    assert b"history.html" not in built["index.html"]
+    assert b"<li><a href=history.html>History</a>" in site.build(Summary([made()]), "<h1>x</h1>")["index.html"]
+
+
+def test_a_page_is_described_and_names_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(site, "project_url", lambda: "https://example.org/paramid")
+    page = site.build(Summary([made()]))["task/shallow-D-5-m-2.html"].decode()
+    assert '<meta name=description content="Identified by: spm.">' in page
+    assert 'The project: <a href="https://example.org/paramid">example.org/paramid</a>.' in page
+
+
+def test_wins_stand_in_the_family_and_access_of_their_methods() -> None:
+    records = grid({"sphere-lm": 1e-15, "spm": 0.5}, TASKS[:2]) + grid({"peel": 1e-6}, TASKS[2:])
+    page = site.build(Summary([*records, *(made("sgd", TASKS[0], s, access="samples") for s in range(3))]))
+    told = page["pairwise.html"].decode()
+    assert re.findall(r"<h3>([\w-]+) <small>([^<]*)", told) == [("shallow", "queries")]  # nobody met elsewhere
+    assert [told.count(f"<td class={one}") for one in ("ahead>6:0", "behind>0:6", "even")] == [2, 2, 0]
+
+
+def test_the_numbers_of_a_drawing_are_beside_it() -> None:
+    drawn = inlined(curves([r for r in everything() if r.method == "spm" and r.task == TASKS[0]], seeds=False))
+    assert 'data-name="error-over-seconds"' in drawn
+    assert re.search(r"seconds\terror\n\S+\tspm\t1 0.003162 2 1e-05", drawn)
 
 
 @pytest.mark.slow

@@ -9,14 +9,16 @@ import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
-from paramid.board import site
+from paramid.board import history, pairwise_page, site
 from paramid.board.summary import Summary
 from paramid.records.record import Record
-from paramid.statistics import ranking
+from paramid.statistics import pairwise, ranking
+from paramid.statistics.asv_results import Commit, Curve
 from paramid.statistics.target_costs import TargetCosts
 from paramid.words.status import Status
 from tests.records import declined, failed, grid, made
@@ -45,10 +47,16 @@ def records() -> list[Record]:
     return made_records + [declined(method="spm", task=TASKS[3], seed=s) for s in range(3)]
 
 
+def commits() -> list[Commit]:
+    curves = {Curve("spm | shallow:D=5,m=2", "queries"): 100.0, Curve("Step", "time", "10"): 0.1}
+    return [Commit("here", f"{i:040x}", 10**12 + i, {k: v / (1 + i) for k, v in curves.items()}) for i in range(3)]
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     made_folder = tmp_path_factory.mktemp("site")
-    site.write(site.build(Summary(records(), (), ("a.jsonl:2: tampered",))), made_folder)
+    over_commits = history.body(commits(), {commits()[1].hash: "Half the rows"})
+    site.write(site.build(Summary(records(), (), ("a.jsonl:2: tampered",)), over_commits), made_folder)
     return made_folder
 
 
@@ -243,8 +251,131 @@ def test_the_keyboard_reaches_and_sorts(visit: Open) -> None:
     assert page.locator("#matrix [aria-sort=ascending]").count() == 1
 
 
+def order(page: Any, table: str) -> list[str]:
+    return [" ".join(t.split()) for t in page.locator(f"{table} tbody tr th:first-child").all_inner_texts()]
+
+
+def test_every_table_is_sorted_and_as_it_was_after_the_third_time(visit: Open) -> None:
+    page = visit("task/shallow-D-5-m-2.html")
+    first = order(page, ".results")
+    head = page.locator(".results thead th").nth(3)
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert order(page, ".results") == ["sphere-lm", "spm", "spectral-norm", "sgd", "jennrich"]
+    head.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    assert head.get_attribute("aria-sort") == "descending"
+    assert order(page, ".results") == ["sgd", "spectral-norm", "spm", "sphere-lm", "jennrich"]  # without a value: last
+    page.keyboard.press("Space")
+    assert page.locator("[aria-sort]").count() == 0
+    assert order(page, ".results") == first
+    seeds = visit("method/spm.html")
+    seeds.locator("summary", has_text="Show them").click()
+    seeds.locator(".seeds thead").get_by_role("button", name="seconds").click()
+    assert seeds.locator(".seeds tbody").nth(0).locator("th[scope=rowgroup]").count() == 1
+
+
+def test_what_was_sorted_is_whole_again_when_filters_make_it_anew(visit: Open) -> None:
+    page = visit()
+    rows = page.locator(".board[data-kind=queries] [data-over=seconds] tbody tr[data-method]")
+    names = rows.locator("th > a")
+    before = rows.all_inner_texts()
+    page.locator(".board[data-kind=queries] [data-over=seconds] thead").get_by_role("button", name="method").click()
+    assert names.all_inner_texts() == sorted(names.all_inner_texts())
+    choose(page, "device", "cpu")
+    assert rows.count() == 3
+    choose(page, "device", "")
+    assert rows.all_inner_texts() == before
+
+
+@pytest.mark.parametrize("path", ["index.html", "method/spm.html"])
+def test_a_page_is_found_by_the_keyboard(visit: Open, path: str) -> None:
+    page = visit(path)
+    page.keyboard.press("/")
+    page.keyboard.type("d=20 SHALL")
+    found = page.locator("#found").get_by_role("option")
+    assert found.locator("a").all_inner_texts() == [TASKS[1]]
+    page.keyboard.press("Escape")
+    assert found.count() == 0
+    page.keyboard.type("s")
+    assert found.nth(0).get_attribute("aria-selected") == "true"
+    page.keyboard.press("ArrowDown")
+    name = found.nth(1).locator("a").inner_text()
+    page.keyboard.press("Enter")
+    page.wait_for_function("name => document.querySelector('h1').textContent.trim().startsWith(name)", arg=name)
+    page.locator("#search input").fill("nobody at all")
+    assert found.all_inner_texts() == ["Nothing has this name."]
+
+
+def test_two_methods_are_compared_as_the_harness_does(visit: Open) -> None:
+    summary = Summary(records())
+    page = visit("pairwise.html")
+    for over in ("seconds", "queries"):
+        choose(page, "over", over)
+        for a, b in (("sphere-lm", "spm"), ("spm", "sphere-lm"), ("spectral-norm", "spm"), ("sgd", "sphere-lm")):
+            choose(page, "a", a)
+            choose(page, "b", b)
+            found = pairwise.wins({n: summary.entrants[n] for n in (a, b)}, over)
+            told = page.locator("#versus .verdict").evaluate("e => ({...e.dataset})")
+            wanted = (found.won[0, 1], found.won[1, 0], found.met[0, 1])
+            assert tuple(int(told[n]) for n in ("won", "lost", "met")) == wanted
+            assert float(told["p"]) == pytest.approx(found.p[0, 1], rel=1e-9)
+            for row in page.locator(".versus tbody tr").all():
+                task, _, *values = [" ".join(t.split()) for t in row.locator("th, td").all_inner_texts()]
+                cells = [summary.results.get((n, task)) for n in (a, b)]
+                kept = [None if c is None or c.state == "declined" else pairwise_page.said(c) for c in cells]
+                for q in range(4):
+                    for one, value in zip(kept, values[2 * q : 2 * q + 2], strict=True):
+                        assert value == one[q] if one else value in ("–", "declined", "not run")
+
+
+def test_a_comparison_has_an_address_and_opens_from_the_matrix(visit: Open) -> None:
+    page = visit("pairwise.html")
+    choose(page, "a", "spm")
+    choose(page, "b", "spectral-norm")
+    choose(page, "family", "shallow")
+    page.get_by_label("only tasks where they differ").check()
+    assert page.locator(".versus tbody tr").count() == 1  # where one failed
+    address = page.url.split("/")[-1]
+    assert address == "pairwise.html#a=spm&b=spectral-norm&family=shallow&differ=1"
+    other = visit(address, SMALL)
+    assert other.locator("#versus").inner_text().split()[:2] == page.locator("#versus").inner_text().split()[:2]
+    assert other.locator(".versus tbody tr").count() == 1
+    page.get_by_label("Swap the two methods").click()
+    assert page.locator("select[name=a]").input_value() == "spectral-norm"
+    page.get_by_label("spm against sphere-lm").first.click()
+    assert page.locator("select[name=b]").input_value() == "sphere-lm"
+    visit("pairwise.html#a=nobody&b=%00&family=x")
+
+
+def test_two_methods_that_never_met_are_not_compared(visit: Open) -> None:
+    page = visit("pairwise.html#a=jennrich&b=peel:assisted=true on cuda")
+    assert "No task here was run by both of them." in page.locator("#versus").inner_text()
+
+
+def test_a_drawing_and_its_numbers_are_saved(visit: Open, tmp_path: Path) -> None:
+    page = visit("method/spm.html", color_scheme="dark")
+    for kind, said in (("CSV", "panel,name,seconds,error"), ("SVG", 'xmlns="http://www.w3.org/2000/svg"')):
+        with page.expect_download() as waited:
+            page.get_by_role("button", name=f"error-over-seconds as {kind}").click()
+        waited.value.save_as(tmp_path / waited.value.suggested_filename)
+        assert said in (tmp_path / f"error-over-seconds.{kind.lower()}").read_text()
+    drawn = ElementTree.parse(tmp_path / "error-over-seconds.svg").getroot()
+    assert not [e for e in drawn.iter() if e.get("class")]
+
+
+def test_cards_on_a_phone_say_their_columns(visit: Open) -> None:
+    page = visit("task/shallow-D-5-m-2.html", SMALL)
+    region = page.locator(".results").first.locator("..")
+    assert region.evaluate("e => e.scrollWidth <= e.clientWidth")
+    label = page.locator(".results td[data-l=seconds]").first.evaluate("e => getComputedStyle(e, '::before').content")
+    assert label == '"seconds"'
+
+
 PAGES = [
     "index.html",
+    "pairwise.html",
+    "history.html",
     "definitions.html",
     "provenance.html",
     "method/spm.html",

@@ -8,6 +8,7 @@ import json
 import math
 from collections import defaultdict
 
+from paramid.board import pairwise_page
 from paramid.board.summary import Result, Summary, family, size
 from paramid.records.escaping import for_csv
 from paramid.records.record import strict
@@ -56,8 +57,8 @@ def ordered(summary: Summary) -> list[Result]:
     return [summary.results[place] for place in places if place in summary.results]
 
 
-def script(summary: Summary, urls: dict[str, str]) -> str:
-    """The costs of every board until each target, for the page's own ranking."""
+def script(summary: Summary, urls: dict[str, str], tasks_at: dict[str, str]) -> str:
+    """The costs of every board until each target, for the page's own ranking; every run, for its comparisons."""
     methods = [
         {"name": name, "url": urls[name], "device": name.partition(" on ")[2] or "cpu", "board": summary.kind.get(name)}
         for name in summary.columns
@@ -67,9 +68,18 @@ def script(summary: Summary, urls: dict[str, str]) -> str:
         kind: {over: _target_costs(summary, made[over]) for over in COST_KINDS}
         for kind, made in summary.target_costs.items()
     }
-    plain = {"targets": TARGETS, "ceiling": CEILING, "methods": methods, "tasks": tasks, "boards": boards}
+    pairs = {**pairwise_page.data(summary), "urls": [tasks_at[task] for task in summary.tasks]}
+    plain = {
+        "targets": TARGETS, "ceiling": CEILING, "methods": methods, "tasks": tasks, "boards": boards, "pairs": pairs
+    }  # fmt: skip
     text = json.dumps(plain, separators=(",", ":"), allow_nan=False)
     return f"window.PARAMID = {text};\n"
+
+
+def names(urls: dict[str, dict[str, str]]) -> str:
+    """The name, page and kind of whatever has a page, for the search."""
+    plain = [[name, url, kind] for kind, ours in urls.items() for name, url in ours.items()]
+    return f"window.PARAMID_NAMES = {json.dumps(plain, separators=(',', ':'))};\n"
 
 
 def _target_costs(summary: Summary, target_costs: TargetCosts) -> dict[str, object]:

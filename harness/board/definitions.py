@@ -36,6 +36,9 @@ BOARD: dict[str, str] = {
     f"{DRAWS:,} resamples of tasks and of seeds within them, the same for every method",
     "group": "a method stands below the head of a group only where its score was lower in at least 97.5 % of the "
     "resamples; methods of one group cannot be told apart by these records",
+    "win": "of two runs on one task, seed and budget, that of the one that was identified, or of two identified ones "
+    "the cheaper; else a draw; declined runs are in no pair",
+    "ahead": "more wins than losses, by an exact sign test at 5 % for all pairs of a matrix (Holm)",
     "board": "the strongest kind of access that was counted for a method in any of its records",
     "assisted": "is told what no method should know; ranked, and marked",
     "controls": "`truth` and `random` see the teacher; every task is run against them and they never rank",

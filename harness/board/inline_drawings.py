@@ -6,9 +6,15 @@ class `grid`, a number on an axis `n` or `m`.
 
 from __future__ import annotations
 
+import math
+import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
+from paramid.board.markup import tag
 from paramid.pictures import svg
+from paramid.records.escaping import for_csv
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -21,11 +27,37 @@ SHARED = {
 
 
 def inlined(figure: Figure) -> str:
-    """A whole drawing without what `sheet` says."""
+    """A whole drawing without what `sheet` says, and its numbers."""
     short = svg.svg(figure).replace(svg.ROOT, "", 1).replace(svg.STYLE, "", 1).replace(' fill="none"', "")
     for name, told in SHARED.items():
         short = short.replace(f"{told}>", f' class="{name}">').replace(f"{told}/>", f' class="{name}"/>')
-    return short.rstrip("\n")
+    return short.rstrip("\n") + _numbers(figure)
+
+
+def _numbers(figure: Figure) -> str:
+    """What is drawn, for the page's script to offer as a table: points of named lines and markers, cells in words.
+
+    A line a row: panel, name and points between tabs, below what goes across and up.
+    """
+    held: dict[tuple[str, str], list[str]] = {}
+    for panel in figure.axes:
+        title = panel.get_title(loc="left") or str(panel.get_label())
+        for each in (each for each in panel.lines if each.get_label()):
+            points = np.asarray(each.get_xydata(), np.float64).tolist()
+            told = [f"{x:.4g} {y:.4g}" for x, y in points if math.isfinite(y)]
+            held.setdefault((title, str(each.get_label())), []).extend(told)
+        held |= {(title, gid.removeprefix(svg.TITLE)): [] for each in panel.patches if (gid := each.get_gid())}
+    if not held:
+        return ""
+    first = figure.axes[0]
+    rows = [f"{first.get_xlabel().strip()}\t{first.get_label()}"]
+    rows += ["\t".join((*map(_cell, which), " ".join(points))) for which, points in held.items()]
+    name = re.sub(r"[^a-z0-9]+", "-", str(figure.get_label()).lower()).strip("-") or "drawing"
+    return tag("span", class_="files", data_name=name, data_rows="\n".join(rows))
+
+
+def _cell(words: str) -> str:
+    return re.sub(r"\s+", " ", str(for_csv(words)))
 
 
 def sheet() -> str:

@@ -63,6 +63,13 @@ def marked(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", escaped(text))
 
 
+def plain_words(body: str, most: int = 200) -> str:
+    """What a page says of itself: its first leading paragraph as text, cut at a word."""
+    told = re.search(r'<p class="lead">(.*?)</p>', body, re.DOTALL)
+    words = html.unescape(re.sub(r"<[^>]*>", "", told[1])) if told else ""
+    return words if len(words) <= most else f"{words[:most].rpartition(' ')[0]} …"
+
+
 def slugs(names: Iterable[str]) -> dict[str, str]:
     """A file name for each name, the same wherever it is made; where two would be one, a hash tells them apart."""
     made: dict[str, str] = {}

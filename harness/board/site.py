@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from paramid.board import data_files, definitions, filters, history, inline_drawings, matrix, pages, standings
-from paramid.board.markup import escaped, link, slim, slugs, tag
+from paramid.board import (
+    data_files,
+    definitions,
+    filters,
+    history,
+    inline_drawings,
+    matrix,
+    pages,
+    pairwise_page,
+    standings,
+)
+from paramid.board.markup import escaped, link, plain_words, slim, slugs, tag
 from paramid.board.summary import Summary, family
+from paramid.records.provenance import project_url
 from paramid.statistics.target_costs import KINDS
 
 TITLE = "Who can recover a network's weights, how exactly, and at what cost?"
@@ -22,13 +33,25 @@ NOTHING = (
     "No record stands yet. <code>paramid compare --suite standard</code> makes them, <code>paramid publish</code> puts "
     "them into <code>leaderboard/records</code>, and <code>paramid board</code> makes this page of them."
 )
-FRONT, COPY = ("data.js", "board.js"), ("copy.js",)
+SCRIPTS = ("shared.js", "board.js", "pairwise.js")
+EVERYWHERE, FRONT, PAIRWISE = ("names.js", "shared.js"), ("data.js", "board.js"), ("data.js", "pairwise.js")
 NAVIGATION = {
     "Standings": "index.html#standings",
     "Matrix": "index.html#cells",
+    "Compare": "pairwise.html",
+    "History": "history.html",
     "Definitions": "definitions.html",
     "Provenance": "provenance.html",
 }
+SEARCH = tag(
+    "form",
+    '<input type="search" name="q" placeholder="Find a method or task" aria-label="Find a method, family or task" '
+    'autocomplete="off" role="combobox" aria-expanded="false" aria-controls="found" aria-autocomplete="list">',
+    tag("ul", id="found", role="listbox", aria_label="Found", hidden=True),
+    id="search",
+    role="search",
+    hidden=True,
+)
 LEAD = (
     "Methods see only what was agreed: samples, queries, decisions, derivatives or moments. The harness counts every "
     "row, judges every claim modulo the symmetries nobody can see, and shows every failure. Ranks go only as far as "
@@ -46,6 +69,11 @@ def build(summary: Summary, over_commits: str = "") -> dict[str, bytes]:
 
 
 def _built(summary: Summary, over_commits: str) -> dict[str, bytes]:
+    shown = {words: to for words, to in NAVIGATION.items() if over_commits or to != "history.html"}
+
+    def page(title: str, body: str, *, depth: int = 0, scripts: Sequence[str] = ()) -> str:
+        return whole(title, body, shown, depth=depth, scripts=scripts)
+
     method_slugs, task_slugs = slugs(summary.columns), slugs(summary.tasks)
     methods = {name: f"method/{slug}.html" for name, slug in method_slugs.items()}
     tasks = {name: f"task/{slug}.html" for name, slug in task_slugs.items()}
@@ -62,19 +90,20 @@ def _built(summary: Summary, over_commits: str) -> dict[str, bytes]:
         "leaderboard.json": data_files.as_json(summary),
         "leaderboard.csv": data_files.as_csv(summary),
         "icon.svg": ICON,
-        "data.js": data_files.script(summary, methods),
-        **{
-            name: files("paramid.board").joinpath(name).read_text(encoding="utf-8")
-            for name in ("style.css", "board.js", "copy.js")
-        },
+        "data.js": data_files.script(summary, methods, tasks),
+        "names.js": data_files.names({"method": methods, "family": families, "task": tasks}),
+        "pairwise.html": page(
+            pairwise_page.TITLE, pairwise_page.body(summary), scripts=PAIRWISE if summary.records else ()
+        ),
+        **{name: files("paramid.board").joinpath(name).read_text(encoding="utf-8") for name in ("style.css", *SCRIPTS)},
     }
     made["style.css"] += inline_drawings.sheet()
     if over_commits:
         made["history.html"] = page(history.TITLE, over_commits)
     for name, url in methods.items():
-        made[url] = page(name, pages.method(summary, name, up, task_slugs), depth=1, scripts=COPY)
+        made[url] = page(name, pages.method(summary, name, up, task_slugs), depth=1)
     for name, url in tasks.items():
-        made[url] = page(name, pages.task(summary, name, up, f"../{families[family(name)]}"), depth=1, scripts=COPY)
+        made[url] = page(name, pages.task(summary, name, up, f"../{families[family(name)]}"), depth=1)
     for name, url in families.items():
         made[url] = page(f"Family {name}", pages.of_family(summary, name, up), depth=1)
     return {path: text.encode("utf-8", "replace") for path, text in sorted(made.items())}
@@ -91,25 +120,27 @@ def write(made: dict[str, bytes], folder: Path) -> None:
         (folder / path).write_bytes(content)
 
 
-def page(title: str, body: str, *, depth: int = 0, scripts: Sequence[str] = ()) -> str:
+def whole(title: str, body: str, navigation: Mapping[str, str], *, depth: int = 0, scripts: Sequence[str] = ()) -> str:
     """A whole page."""
     root = "../" * depth
     head = [
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">',
         '<meta name="color-scheme" content="light dark">',
+        f'<meta name="description" content="{escaped(plain_words(body) or TITLE)}">',
         tag("title", f"{escaped(title)} · paramid"),
         f'<link rel="icon" href="{root}icon.svg"><link rel="stylesheet" href="{root}style.css">',
-        *(tag("script", src=f"{root}{name}", defer=True) for name in scripts),
+        *(tag("script", src=f"{root}{name}", defer=True) for name in (*EVERYWHERE, *scripts)),
     ]
-    entries = [tag("li", link(words, f"{root}{to}")) for words, to in NAVIGATION.items()]
+    entries = [tag("li", link(words, f"{root}{to}")) for words, to in navigation.items()]
     home = link("paramid", f"{root}index.html", class_="brand")
-    top = tag("header", home, tag("nav", tag("ul", *entries), aria_label="Pages"))
+    top = tag("header", home, tag("nav", tag("ul", *entries), aria_label="Pages"), SEARCH)
     raw = f"{link('JSON', f'{root}leaderboard.json')} · {link('CSV', f'{root}leaderboard.csv')}"
-    foot = tag("footer", tag("p", f"Made by <code>paramid board</code> from records alone; also as {raw}."))
+    there = f" The project: {link(url.partition('//')[2], url)}." if (url := project_url()) else ""
+    foot = tag("footer", tag("p", f"Made by <code>paramid board</code> from records alone; also as {raw}.{there}"))
     skip = tag("a", "To the content", href="#content", class_="skip")
     main = tag("main", body, id="content")
-    whole = f"<head>{''.join(head)}</head>\n<body>{skip}{top}\n{main}\n{foot}</body>"
-    return slim(f'<!doctype html>\n<html lang="en">{whole}</html>\n')
+    text = f"<head>{''.join(head)}</head>\n<body>{skip}{top}\n{main}\n{foot}</body>"
+    return slim(f'<!doctype html>\n<html lang="en">{text}</html>\n')
 
 
 def _front(

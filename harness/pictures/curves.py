@@ -73,7 +73,7 @@ def _panel(title: str, ours: Lines, over: str, seeds: bool, looks: Callable[[str
             if not points:  # fewer than half of the seeds have an error
                 points = sorted(p for one in traces[name] for p in one)[-1:]
             else:
-                _median(axes, points, style, about[name], x, y)
+                _median(axes, points, style, name, about[name], x, y)
             c, e = points[-1]
             ends += [End(name, words[name], (x.share(c), y.share(e)), style)]
         name_ends(axes, ends)
@@ -81,9 +81,9 @@ def _panel(title: str, ours: Lines, over: str, seeds: bool, looks: Callable[[str
     return Panel(dict.fromkeys(drawn, ""), about, draw)
 
 
-def _median(axes: Axes, points: Sequence[Point], style: Look, told: str, x: Scale, y: Scale) -> None:
+def _median(axes: Axes, points: Sequence[Point], style: Look, name: str, told: str, x: Scale, y: Scale) -> None:
     places = [(x.held(c), y.held(e)) for c, e in points]
-    line(axes, places, style, width=2.4, told=told, ended=True, drawstyle="steps-post")
+    line(axes, places, style, width=2.4, told=told, ended=True, drawstyle="steps-post", label=name)
 
 
 def _seeds(axes: Axes, group: Sequence[Record], style: Look, over: str, x: Scale, y: Scale) -> None:

@@ -74,7 +74,7 @@ def _panel(
         points = [(i + 0.5, c.values.get(k), c) for i, c in enumerate(commits)]
         there = [(x, value) for x, value, _ in points if value is not None and math.isfinite(value)]
         gaps = [y.held(v) if v is not None and math.isfinite(v) else math.nan for _, v, _ in points]
-        line(axes, list(zip([x for x, *_ in points], gaps, strict=True)), looks[k.line])
+        line(axes, list(zip([x for x, *_ in points], gaps, strict=True)), looks[k.line], label=k.line or k.subject)
         for x, value, commit in points:
             if value is not None:
                 told = f"{commit.hash[:8]}: {k.quantity}{k.line and ', ' + k.line} {shown(value)}"

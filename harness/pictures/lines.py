@@ -46,7 +46,7 @@ def chart(series: Series, *, title: str, across: str, up: str) -> Figure:
     named(axes, title=title, across=across, up=up)
     logarithmic(axes, x, y, sorted({p[0] for p in every}))
     for name, points in drawn.items():
-        line(axes, points, looks[name])
+        line(axes, points, looks[name], label=name)
         for a, b in points:
             mark(axes, (a, b), looks[name], told=f"{name}, {shown(a)}: {shown(b)}", markersize=5.5)
     name_ends(axes, [End(n, words[n], (x.share(ps[-1][0]), y.share(ps[-1][1])), looks[n]) for n, ps in drawn.items()])

@@ -162,7 +162,7 @@ def _names(axes: Axes, there: Mapping[str, Place], x: Scale, y: Scale, best: Seq
             line(axes, led, look(name)._replace(dash=()), width=0.7, transform=axes.transAxes)
         below = sum(math.dist((a, b), other) < MARK / 2 for other in points[:i])
         place = (x.held(there[name].point[0]), y.held(there[name].point[1]))
-        mark(axes, place, look(name), told=there[name].told, markersize=8.0 * 0.65**below)
+        mark(axes, place, look(name), label=name, told=there[name].told, markersize=8.0 * 0.65**below)
         text = note(axes, ((box.left + box.right) / 2, (box.bottom + box.top) / 2), words[name], alpha=1.0, ha="center")
         if not words[name].startswith(name):
             text.set_gid(titled(name))

@@ -97,7 +97,7 @@ def _panel(axes: Axes, title: str, lines: Mapping[str, list[Point]], words: Mapp
     axes.set_ylim(0.0, most)
     rule(axes, "y", [most * part / 5 for part in range(6)], lambda share: f"{share:.0%}")
     for name, points in lines.items():
-        line(axes, points, look(name), told=_told(name, points), drawstyle="steps-post")
+        line(axes, points, look(name), told=_told(name, points), drawstyle="steps-post", label=name)
     name_ends(axes, [End(name, words[name], (1.0, points[-1][1] / most), look(name)) for name, points in lines.items()])
 
 

@@ -87,7 +87,7 @@ def _line(
         bad = [r.seconds for r in here if not identified(r)]
         label = f"{name}={shown(value)}: {endings(here)}"
         if value in grown:
-            mark(axes, (value, y.held(grown[value])), style, told=f"{label}: {_seconds(here, True)}")
+            mark(axes, (value, y.held(grown[value])), style, label=name, told=f"{label}: {_seconds(here, True)}")
         if bad:
             end = (x.held(value * aside), y.held(median(bad)))
             cross(axes, end, style, told=f"{label}; not identified: {_seconds(here, False)}")

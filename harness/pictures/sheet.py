@@ -1,6 +1,7 @@
 """A figure of panels one below the other, in points, 72 an inch: ruled axes, lines that are named at their ends.
 
-What comes is a figure of matplotlib and can be restyled as any other: `figure.axes`, their lines, texts and titles.
+What comes is a figure of matplotlib and can be restyled as any other: `figure.axes`, their lines, texts and titles. A
+line or marker whose numbers are results has the name of what they are of as its label, a panel what goes up.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ def named(axes: Axes, *, title: str, across: str, up: str) -> None:
     if short != title:
         heading.set_gid(titled(title))
     note(axes, (0.0, 9.0), clean(up), above=True)
+    axes.set_label(clean(up))
     axes.set_xlabel(clean(across), fontsize=SMALL, color=INK, alpha=SOFT)
     axes.xaxis.set_label_coords(0.5, -25.0 / high(axes))
 

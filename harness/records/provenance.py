@@ -6,7 +6,7 @@ import platform
 import subprocess
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import PackageNotFoundError, metadata, version
 from pathlib import Path
 
 import paramid
@@ -35,11 +35,26 @@ def collect(threads: int, workers: int) -> dict[str, object]:
     }
 
 
+def project_url() -> str:
+    """Where the project lives, by the first of its package's addresses; empty where it names none."""
+    try:
+        named = metadata("paramid").get_all("Project-URL") or [""]
+    except PackageNotFoundError:
+        return ""
+    return str(named[0]).partition(",")[2].strip().rstrip("/")
+
+
 def git(folder: Path) -> dict[str, object]:
     """The commit of a checkout and whether it has uncommitted changes; unknown outside one."""
     commit = _git(folder, "rev-parse", "HEAD")
     changed = _git(folder, "status", "--porcelain", "--untracked-files=no")
     return {"commit": commit, "dirty": bool(changed) if commit else None}
+
+
+def subjects(folder: Path, commits: Sequence[str]) -> dict[str, str]:
+    """The first line of what each commit says, of those that the checkout around a folder has."""
+    told = _git(folder, "log", "--no-walk", "--ignore-missing", "--format=%H%x09%s", *commits, "--") if commits else ""
+    return {hash_: words for line in (told or "").splitlines() for hash_, _, words in (line.partition("\t"),)}
 
 
 def _git(folder: Path, *words: str) -> str | None:

@@ -28,6 +28,7 @@ def act(options: argparse.Namespace) -> int:
     from paramid.board import data_files, history, site
     from paramid.board.summary import Summary
     from paramid.pictures import svg
+    from paramid.records import provenance
     from paramid.records.publications import epochs, lines, published
     from paramid.records.store import Store
     from paramid.statistics import asv_results
@@ -43,7 +44,9 @@ def act(options: argparse.Namespace) -> int:
         for note in notes:
             warn(note)
     svg.reset()
-    over_commits = history.body(asv_results.read(options.history)) if options.history else ""
+    measured = asv_results.read(options.history) if options.history else []
+    said = provenance.subjects(options.history, [c.hash for c in measured]) if options.history else {}
+    over_commits = history.body(measured, said) if measured else ""
     marks = {name: epoch.name for name, epoch in shown.epoch_of.items()}
     summary = Summary(records, shown.verdicts, refused, marks, shown.reported.values())
     made = site.build(summary, over_commits)
