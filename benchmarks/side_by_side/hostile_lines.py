@@ -6,6 +6,7 @@ What comes through is shown: a table and a board are made of it, outside the sec
 """
 
 import argparse
+import gc
 import io
 import random
 import resource
@@ -110,6 +111,7 @@ def rounds(minutes: float, seed: int) -> Iterator[tuple[int, float]]:
             if found.records and chance.random() < 0.1:
                 site.build(Summary(found.records.values(), found.verdicts, found.refused))
                 text_tables.render(text_tables.rows(list(found.records.values())), "csv")
+                gc.collect()  # drawings leave cycles
 
 
 def main(arguments: list[str] | None = None) -> None:
