@@ -115,7 +115,7 @@ ITEMS = (
     ),
     Item(
         "Theorem 2.2",
-        "one sign, k ≥ D, N ≤ c D²: no spurious minima, and zero",
+        "one sign, k > D, N ≤ c D²: no spurious minima, and zero (v* = v = 1)",
         NAMED,
         squares.planted_is_zero,
         needs=DESCENTS,

@@ -25,6 +25,8 @@ from paramid.tasks.quadratic import LEVELS
 
 INSTANCES = 5
 SCALES = (0.5, 1.0, 2.0)  # ν of (2)
+TRAPPING = (20, 6, 100, 2, 10)  # D, k, N, teachers and starts of each
+WIDE, AROUND = 6, (10, 21, 60)  # D and N of (3), D(D+1)/2 among them
 BOUNDED = (10, 11, 60)  # D, k, N of (2)
 LOOKS = (1, 10, 40, 160, 640)  # steps after which (2) is looked at
 ZERO, REST = 1e-20, 1e-7  # an L that is zero, and a slope that is
@@ -81,10 +83,10 @@ def inputs(kind: str, n: int, d: int, run: Run) -> Tensor:
 
 @cache
 def ends() -> tuple[tuple[str, int, float, float], ...]:
-    """(3) for D = 6, k = 12: inputs, N, L - (3)'s optimum and the slope, both over L of f = 0."""
-    found, d = [], 6
+    """(3) for k = 2D: inputs, N, L - (3)'s optimum and the slope, both over L of f = 0."""
+    found, d = [], WIDE
     for kind in DATA:
-        for n in (10, 20, 60):
+        for n in AROUND:
             run = Run.seeded(n)
             x, y = inputs(kind, n, d, run), run.normal(INSTANCES, n)
             v = torch.ones_like(y[:, :1]).repeat(1, 2 * d)
@@ -103,8 +105,8 @@ def ends() -> tuple[tuple[str, int, float, float], ...]:
 
 @cache
 def small_minima() -> tuple[tuple[float, float], ...]:
-    """L over that of f = 0, and the slope, of 20 polished starts: squares, D = 20, k = 6, N = 100, v_0 = 1."""
-    run, d, k, n, teachers, starts = Run.seeded(0), 20, 6, 100, 2, 10
+    """L over that of f = 0, and the slope, of polished starts with v_0 = 1 in Figure 3a's setting."""
+    run, (d, k, n, teachers, starts) = Run.seeded(0), TRAPPING
     x, planted = run.normal(n, d), run.normal(teachers * d, k).reshape(teachers, d, k) / math.sqrt(d)
     y = (x @ planted).square().sum(2).repeat_interleave(starts, 0)
     problem = Problem(x, y, activation("square"))
@@ -139,9 +141,9 @@ def all_global(_: Made) -> Judged:
     against = [a for a in above if a[3] < REST]
     held = False if against else None if above else True
     return held, (
-        f"{len(ends()) - len(above)} of {len(ends())} ends of descent and a polish, inputs {', '.join(DATA)}, random "
-        f"labels, N = {min(n for _, n, *_ in ends())} to {max(n for _, n, *_ in ends())}, are at the least L over all "
-        f"matrices to {SAME:g} of that of f̂ = 0, of the others {len(against) or 'none'} at rest"
+        f"{len(ends()) - len(above)} of {len(ends())} ends of descent and a polish, D = {WIDE}, inputs "
+        f"{', '.join(DATA)}, random labels, N = {', '.join(map(str, AROUND))}, are at the least L over all matrices to "
+        f"{SAME:g} of that of f̂ = 0, of the others {len(against) or 'none'} at rest"
     )
 
 
@@ -167,8 +169,11 @@ def small_is_global(_: Made) -> Judged:
     """Whether an end with L < 1e-4 of that of f = 0 is a global minimum: ends at rest between both levels are not."""
     between = [(loss, slope) for loss, slope in small_minima() if LEVELS["fitted"] < loss < LEVELS["fitted_nearly"]]
     rest = [loss for loss, slope in between if slope < REST]
-    told = f"squares, D = 20, k = 6, v_0 = 1: {len(rest)} of {len(small_minima())} starts are at rest, slope below"
-    return not rest, f"{told} {REST:g}, with L {spread(rest, '.1e') if rest else 'nowhere'} of what f̂ = 0 leaves"
+    told = f"squares, D = {TRAPPING[0]}, k = {TRAPPING[1]}, v_0 = 1: {len(rest)} of {len(small_minima())} starts are at"
+    return (
+        not rest,
+        f"{told} rest, slope below {REST:g}, with L {spread(rest, '.1e') if rest else 'nowhere'} of what f̂ = 0 leaves",
+    )
 
 
 def bound(_: Made) -> Judged:

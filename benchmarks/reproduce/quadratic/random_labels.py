@@ -87,7 +87,8 @@ def text(records: Records) -> Iterator[str]:
     }
     yield f"RMSE = √L after {counts[ALONE]} steps of the bold driver ({counts[POLISHED]} before Levenberg-Marquardt),"
     yield f"{STARTS} starts of every seed: the best, the median and the worst of all. The paper's text is v = 1 with W"
-    yield "alone trained, its figure says no more."
+    yield "alone trained, its figure says no more. Starts of one seed share inputs and labels; intervals of shares take"
+    yield "them for independent."
     yield ""
     rows = []
     for panel in RANDOM:

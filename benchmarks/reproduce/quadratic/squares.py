@@ -196,9 +196,10 @@ def planted_is_zero(made: Made) -> Judged:
     mine = [r for r in ended if "labels" not in given(r.task) and called(r) in BY_CURVATURE]
     worst, least = max(r.metrics["training_rmse"] for r in mine), min(r.metrics["fitted"] for r in mine)
     count = sum(int(option(r.task, "instances")) for r in mine)
+    share = "all" if least == 1 else f"in some run {least:.0%}"
     return worst**2 < ROUNDING and least == 1, (
-        f"the median L of {len(mine)} runs by {', '.join(BY_CURVATURE)} is {worst**2:.1e} or less, and of the "
-        f"instances, {count} in all, {least:.0%} or more of every run are below 1e-8 of what f̂ = 0 leaves"
+        f"the median L of {len(mine)} runs by {', '.join(BY_CURVATURE)} is {worst**2:.1e} or less, and of the {count} "
+        f"instances {share} are below 1e-8 of what f̂ = 0 leaves"
     )
 
 
