@@ -119,6 +119,14 @@ def test_levels_that_do_not_say_the_same_decide_nothing() -> None:
     assert quadratic.unsettled(told["landscape-3"], PANEL, quadratic.SETTLED) == "4.0%"
 
 
+def test_seeds_stand_beside_each_other() -> None:
+    early, late = (profile(*shares)["landscape-3"] for shares in ((0.0, 1.0, 1.0), (0.0, 0.0, 1.0)))
+    (told,) = quadratic.seed_by_seed([*early, *(replace(r, seed=701) for r in late)])
+    assert "k = 4.5" in told
+    assert told.split(", k = 5.5")[1].endswith("of seed 701.")
+    assert list(quadratic.seed_by_seed(early)) == []
+
+
 def test_trapped_starts_end_always_where_ten_teachers_without_one_are_unlikely() -> None:
     panel = replace(PANEL, always=6)
     assert quadratic.always_from(panel, profile(0.0, 0.0, 1.0, 1.0))[0] is True

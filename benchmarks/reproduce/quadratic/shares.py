@@ -155,6 +155,8 @@ def text(records: Records) -> Iterator[str]:
             if (row := crossing_row(records, panel, reading))
         ),
     )
+    yield ""
+    yield from seed_by_seed(records)
     for panel in (*PANELS, *CAPTIONED):
         if not any(counts(records, panel, reading) for reading in READINGS):
             continue
@@ -162,6 +164,19 @@ def text(records: Records) -> Iterator[str]:
         yield from table(records, panel)
     yield ""
     yield from trapped(records)
+
+
+def seed_by_seed(records: Records) -> Iterator[str]:
+    """The settled crossing of every seed alone: teachers of one seed share their inputs."""
+    for panel in PANELS:
+        alone = {
+            seed: seen
+            for seed in sorted({r.seed for r in records})
+            if len(seen := counts([r for r in records if r.seed == seed], panel, SETTLED)) > 1
+        }
+        if len(alone) > 1:
+            told = ", ".join(f"{panel.axis} = {crossed(seen)} of seed {seed}" for seed, seen in alone.items())
+            yield f"- {panel.name}, {SETTLED.said}, every seed alone: {told}."
 
 
 def crossing_row(records: Records, panel: Panel, reading: Reading) -> tuple[str, ...] | None:
