@@ -13,6 +13,7 @@ from benchmarks.reproduce.source_items import Judged, Made
 from benchmarks.reproduce.transitions import losses
 from paramid.pictures.sheet import Figure
 from paramid.records.record import Record
+from paramid.statistics.intervals import wilson
 from paramid.tasks.quadratic import LEVELS, Quadratic
 from paramid.words.naming import UsageError
 
@@ -29,6 +30,7 @@ MODES: Mapping[str, tuple[str, str, str]] = {  # v0, train, polish
     POLISHED: ("rademacher", "weights", "lm"),
 }
 STARTS = 5
+ALMOST = 0.9  # of all starts, where the source says almost always
 STEPS = (1, 10, 100, 1000)  # that are claimed on the way
 ZERO = math.sqrt(LEVELS["fitted"] / 2)  # the RMSE at which L is so much of that of f̂ = 0, 1/2 in the mean
 
@@ -85,7 +87,8 @@ def text(records: Records) -> Iterator[str]:
     }
     yield f"RMSE = √L after {counts[ALONE]} steps of the bold driver ({counts[POLISHED]} before Levenberg-Marquardt),"
     yield f"{STARTS} starts of every seed: the best, the median and the worst of all. The paper's text is v = 1 with W"
-    yield "alone trained, its figure says no more."
+    yield "alone trained, its figure says no more. Starts of one seed share inputs and labels; intervals of shares take"
+    yield "them for independent."
     yield ""
     rows = []
     for panel in RANDOM:
@@ -129,15 +132,46 @@ def trajectories(records: Records) -> Figure:
 # Verdicts
 
 
-def zero_from(panel: str, mode: str, made: Made) -> Judged:
-    """Whether every start of every width with kD > 1.5 N ends at zero."""
-    found = {k: v for k, v in ends(made["landscape-3"], panel, mode).items() if ratio(panel, k) > ENOUGH}
+def by_seed(records: Records, panel: str, mode: str) -> dict[float, list[list[float]]]:
+    """By width past kD = 1.5 N, and seed by seed, the RMSE of every start."""
+    told = {seed: ends([r for r in records if r.seed == seed], panel, mode) for seed in seeds(records, panel)}
+    widths = sorted({k for found in told.values() for k in found if ratio(panel, k) > ENOUGH})
+    return {k: [found[k] for found in told.values() if k in found] for k in widths}
+
+
+def at_zero(found: Mapping[float, list[list[float]]]) -> tuple[int, int]:
+    """Starts that end at zero, and starts."""
+    every = [rmse for groups in found.values() for group in groups for rmse in group]
+    return sum(rmse < ZERO for rmse in every), len(every)
+
+
+def counted(panel: str, made: Made) -> str:
+    """Starts at zero by width, settled, and by descent alone."""
+    told = []
+    for mode in (POLISHED, ALONE, FLIPPED):
+        found = by_seed(made["landscape-3"], panel, mode)
+        each = (f"{good} of {of} at kD/N = {ratio(panel, k):g}" for k in found for good, of in [at_zero({k: found[k]})])
+        told.append(f"{mode}: {', '.join(each)}")
+    return "; ".join(told)
+
+
+def able(panel: str, made: Made) -> Judged:
+    """Whether at every width with kD > 1.5 N some start of every seed ends at zero, once its basin is settled."""
+    found = by_seed(made["landscape-3"], panel, POLISHED)
     if not found:
         return None, ""
-    told = "; ".join(f"{three(v)} at kD/N = {ratio(panel, k):g}" for k, v in found.items())
-    held = all(max(v) < ZERO for v in found.values())
-    count = sum(map(len, found.values()))
-    return held, f"{mode}: best, median and worst RMSE {told} ({count} starts; zero is below {ZERO:.0e})"
+    held = all(min(group) < ZERO for groups in found.values() for group in groups)
+    return held, f"starts at zero (RMSE below {ZERO:.0e}), {counted(panel, made)}"
+
+
+def almost_always(panel: str, made: Made) -> Judged:
+    """Whether `ALMOST` of those starts end at zero: the interval of their share lies above, or below."""
+    good, of = at_zero(by_seed(made["landscape-3"], panel, POLISHED))
+    if not of:
+        return None, ""
+    low, high = wilson(good, of)
+    told = f"{good} of {of} starts, {good / of:.2f} [{low:.2f}, {high:.2f}], at all widths with kD > {ENOUGH:g} N"
+    return (True if low >= ALMOST else False if high < ALMOST else None), f"{POLISHED}: {told}"
 
 
 def ones_have_a_floor(made: Made) -> Judged:
