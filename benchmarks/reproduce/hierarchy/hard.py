@@ -75,7 +75,7 @@ def text(records: Records) -> Iterator[str]:
         rows.append((method, count, *shown, f"{power:.2f}" if math.isfinite(power) else "-"))
     yield from grid(("", "seeds", *(f"D = {d:g}" for d in sizes), "exponent"), rows)
     yield ""
-    yield "What the most samples leave:"
+    yield "What the most samples leave, medians over as many seeds:"
     yield ""
     left = ((m, *(last(errors(records, m, d)) for d in sizes)) for m in methods(records))
     yield from grid(("", *(f"D = {d:g}" for d in sizes)), left)
