@@ -26,7 +26,7 @@ from benchmarks.reproduce.biased_relu.checks import (
     unit_signs,
 )
 from benchmarks.reproduce.hierarchy import correlations as bfc_correlations
-from benchmarks.reproduce.hierarchy import theorems_by_training as bfc_trained
+from benchmarks.reproduce.hierarchy.statements import theorems_by_training as bfc_trained
 from benchmarks.reproduce.high_threshold import contraction
 from benchmarks.reproduce.high_threshold import page as high_threshold
 from benchmarks.reproduce.high_threshold import theorems as statements
@@ -83,6 +83,8 @@ def small_densenets(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bfc_correlations, "STEPS", 50)
     monkeypatch.setattr(bfc_trained, "STEPS", 50)
     monkeypatch.setattr(bfc_trained, "SEEDS", range(1))
+    monkeypatch.setattr(bfc_trained, "WIDTH_SEEDS", range(1))
+    monkeypatch.setattr(bfc_trained, "EARLY", 50)
     monkeypatch.setattr(bfc_trained, "SHARES", (1e-1,))
 
 

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from statistics import median
 
-from benchmarks.reproduce.hierarchy.records import SOLVED, known, metric, middle, mse
+from benchmarks.reproduce.hierarchy.algorithm1 import STUCK
+from benchmarks.reproduce.hierarchy.records import SOLVED, metric, middle, mse
 from benchmarks.reproduce.pages import ENDED, IDENTIFIED, SEEDS, Records, by_task, grid, grouped
-from benchmarks.reproduce.source_items import Judged, Made
+from benchmarks.reproduce.source_items import Judged, Made, spread
 from paramid.records.record import Record
 from paramid.words.naming import Name
 
@@ -65,27 +65,25 @@ def row(cell: Frozen) -> tuple[str, ...]:
 
 
 def correction_is_needed(made: Made) -> Judged:
-    """Whether every net with layers that stay is worse than one whose layers are all trained."""
-    error = medians(made)
-    ratios = [e / full for (task, at, _), e in error.items() if at and (full := error.get((task, 0, 0)))]
-    return min(ratios) > 1, f"the error is {min(ratios):.1e} times that of full correction, at least"
+    """Whether the best net with layers that stay is far worse than the worst of those whose layers are all trained."""
+    errors: dict[tuple[str, bool], list[float]] = {}
+    for c in cells(made["bfc-freeze"]):
+        errors.setdefault((c.task, bool(c.trained)), []).extend(metric(r, "error") for r in c.records)
+    ratios = [min(found) / max(errors[task, False]) for (task, stays), found in errors.items() if stays]
+    told = f"the least error with layers that stay is {spread(ratios, '.1e')} times the largest of full correction"
+    return min(ratios) > STUCK, told
 
 
 def deeper_is_better(made: Made) -> Judged:
-    """Whether fewer layers that stay leave less, at the same l."""
-    error = medians(made)
-    pairs = [(e, error[t, at, f + 1]) for (t, at, f), e in error.items() if at and (t, at, f + 1) in error]
+    """Whether one layer less that stays leaves less, seed by seed at the same l."""
+    error = {
+        (c.task, c.trained, c.stay, r.seed): metric(r, "error")
+        for c in cells(made["bfc-freeze"]) if c.trained for r in c.records
+    }  # fmt: skip
+    pairs = [(e, error[t, at, f + 1, seed]) for (t, at, f, seed), e in error.items() if (t, at, f + 1, seed) in error]
     right = sum(fewer < more for fewer, more in pairs)
-    told = f"in {right} of {len(pairs)} pairs of cells one layer less that stays is better"
-    return right == len(pairs) if pairs else None, told
-
-
-def medians(made: Made) -> dict[tuple[str, int, int], float]:
-    """The median error by task, l and f."""
-    every = {
-        (c.task, c.trained, c.stay): known(metric(r, "error") for r in c.records) for c in cells(made["bfc-freeze"])
-    }
-    return {key: median(errors) for key, errors in every.items() if errors}
+    told = f"in {right} of {len(pairs)} pairs of runs of one seed one layer less that stays is better"
+    return (right == len(pairs) or (None if 2 * right > len(pairs) else False)) if pairs else None, told
 
 
 def any_graph(made: Made) -> Judged:

@@ -23,7 +23,10 @@ from benchmarks.reproduce.hierarchy.records import (
     stage,
 )
 from benchmarks.reproduce.pages import ENDED, IDENTIFIED, SECONDS, SEEDS, Records, by_task, grid, headed, option, slope
+from paramid import Run
+from paramid.methods.hierarchy import densenet
 from paramid.records.record import Record
+from paramid.tasks.hierarchy import Hierarchy
 from paramid.words.naming import Name
 
 
@@ -46,6 +49,8 @@ def text(records: Records) -> Iterator[str]:
 def learners(records: Records) -> Iterator[str]:
     """The gain of the lower features."""
     yield "`before`: the relative error of S_2 when layer 2 alone was trained, or when first there; `after`: at last."
+    yield "What `densenet-layerwise` has is all that layer 2 alone can have, by least squares: verdicts compare so."
+    yield "The others train layer 3 together with it; Algorithm 1 has a part of its own."
     yield ""
     mine = [r for r in records if r.task in ("hierarchy", "hierarchy:N=560") and not r.method.startswith(KERNEL)]
     told = [(n, lambda rs, i=i: middle([gain(r)[i] for r in rs])) for i, n in enumerate(("before", "after", "gain"))]
@@ -110,7 +115,9 @@ def falls(record: Record) -> tuple[float, float]:
 
 def samples(records: Records) -> Iterator[str]:
     """N from below the number of weights on."""
-    yield "The student has 140 weights and fits nine tenths of N; below that it interpolates, and says so."
+    task = Hierarchy()
+    count = sum(k.numel() for k in densenet.student(task.spec, Run.seeded(0), drawn=True).weights)
+    yield f"The student has {count} weights and fits nine tenths of N; where these are fewer it may interpolate."
     yield ""
     mine = [r for r in records if r.method == "densenet-lm" and "N=" in r.task and "noise" not in r.task]
     left = ("left on its own samples", lambda rs: middle([r.stats.get("loss", math.inf) for r in rs]))
@@ -146,9 +153,9 @@ def noise(records: Records) -> Iterator[str]:
 
 def structures(records: Records) -> Iterator[str]:
     """Students of other widths and links."""
-    yield "Too narrow (3-2), too wide (6-4), seeing more layers than the teacher's, or without its skip from x. The one"
-    yield "too wide finds f and every feature, which is `identified`; that these are no coordinates which a next layer"
-    yield "could square it notices itself, and gives up."
+    yield "Too narrow (3-2), too wide (6-4), seeing more layers than the teacher's, or without its skip from x."
+    yield "`identified` asks for f and every feature, which a net that is too wide may have; where these are no"
+    yield "coordinates that a next layer could square the method gives up."
     yield ""
     mine = [r for r in records if r.method.startswith(("densenet-lm:ks", "densenet-lm:skips"))]
     two = ("S_2", lambda rs: middle([metric(r, "feature_error_2") for r in rs]))

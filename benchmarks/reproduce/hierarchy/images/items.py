@@ -22,26 +22,20 @@ ITEMS = tuple(
         ("Figure 12", "quadratic networks are comparable to ReLU networks", SQUARES, verdicts.squares_are_comparable),
         ("Figures 9 and 14", "fixing what was trained alone costs accuracy", FREEZE, verdicts.fixing_costs),
         ("Figure 9", "correction has to go deep", FREEZE, verdicts.correction_goes_deep),
-        ("Figures 9, 10 and 11", "correction is local, above 0.9", MOVES, verdicts.correction_is_local),
-        ("Figure 9", "weights go far from their random start", MOVES, verdicts.training_is_far),
+        ("§3.1, Figures 9, 10 and 11", "correction is local, above 0.9", MOVES, verdicts.correction_is_local),
+        ("Figures 9 and 14", "weights go far from their random start", MOVES, verdicts.training_is_far),
         (
             "Figures 2, 4 and 11 (pictures: this reading is ours)",
             "corrected lower features serve new layers on top of them better",
             LOWER,
             verdicts.lower_layers_serve,
         ),
-        (
-            "Figures 2 and 4 (pictures: this reading is ours)",
-            "corrected lower features classify better under a head of their own",
-            LOWER,
-            verdicts.lower_layers_classify,
-        ),
     )
 )
 MISSING = left_out(
     {
-        "Figures 1, 2, 4 and 11: pictures of features": "8 × 8 pixels show little, and what can be trained on top of"
-        " the features stands in for them",
+        "Figures 1, 2, 4 and 11, A.1: pictures of features": "8 × 8 pixels show little, and what can be trained on"
+        " top of the features stands in for them",
         "Figure 9: at least eight layers of correction": "the net has four layers",
         "Figures 6 and 13: widths x2 to x16, VGG and ResNet": "one width, 16 channels, was trained",
         "Figures 9 and 14: ensembles and adversarial training": "single models on clean images were trained",

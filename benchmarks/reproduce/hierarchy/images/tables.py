@@ -122,7 +122,8 @@ def moves(records: Records) -> Iterator[str]:
 def worth(records: Records) -> Iterator[str]:
     """Lower layers with and without correction, under what is trained on top of them alone."""
     yield "The lowest l layers, frozen as they are when trained alone or when all four were trained: accuracies of a"
-    yield "new head on them, and of a net whose upper layers are new and trained on top of them."
+    yield "new head on them, and of a net whose upper layers are new and trained on top of them. The paper shows these"
+    yield "features as pictures; it says nothing of heads on them."
     yield ""
     rows = []
     for layer in BELOW:
