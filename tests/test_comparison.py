@@ -212,10 +212,19 @@ def test_a_suite_may_be_a_file_of_ones_own(tmp_path: Path, capsys: pytest.Captur
     assert "shallow:D=3,m=1" in capsys.readouterr().out
 
 
+def test_a_grid_names_lists_of_methods() -> None:
+    both = '[methods]\nshallow = ["spm", "sgd:lr={lr}"]\n[[grid]]\nmethods = ["truth", "shallow"]\ntasks = ["shallow"]'
+    made = suites.read_suite("mine", f"{both}\nover = {{ lr = [0.1, 0.2] }}")
+    assert made.grids[0].methods == ("truth", "spm", "sgd:lr=0.1", "sgd:lr=0.2")
+    assert made.grids[0].tasks == ("shallow",)
+
+
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
         (None, "cannot be read: No such file"),
+        ("[methods]\nall = 'spm'\n[[grid]]\ntasks = ['shallow']", "methods.all are 'spm'; a list of names"),
+        ("[methods]\nall = ['spm']\n[[grid]]\ntasks = ['shallow']", "grid 1 has no methods"),
         ("grid = 3", r"has no \[\[grid\]\]"),
         ("[[grid]]\ntasks = ['shallow']", "grid 1 has no methods; a list of names was wanted"),
         ("[[grid]]\nmethods = ['spm']", "grid 1 has no tasks"),

@@ -5,12 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from paramid.contracts import registry
 from paramid.records.selection import assisted, entrants
-from paramid.running import suites
 from paramid.statistics.ranking import expected_cost, standings
 from paramid.statistics.target_costs import board, boards, spent, target_costs
-from paramid.words.naming import Name
 from paramid.words.status import Status
 from tests.records import declined, failed, grid, made
 
@@ -45,15 +42,6 @@ def test_the_newest_record_of_a_cell_stands_for_each_device() -> None:
     groups = entrants([new, old, made(device="cuda")])
     assert groups["spm"] == [new]
     assert list(groups) == ["spm", "spm on cuda"]
-
-
-def test_the_standard_suite_puts_every_method_before_every_family() -> None:
-    cells = suites.suite("standard").cells()
-    for group, names in (("methods", [c.method for c in cells]), ("tasks", [c.task for c in cells])):
-        missing = set(registry.BUILT_IN[group]) - {Name.parse(name).base for name in names} - {"file"}  # is its owner's
-        assert not missing, f"harness/suites/standard.toml lacks {', '.join(sorted(missing))}"
-    sizes = {(c.time_limit, len({d.seed for d in cells if d.task == c.task})) for c in cells}
-    assert sizes == {(30, 3), (120, 3)}
 
 
 def test_assistance_is_read_from_the_name() -> None:

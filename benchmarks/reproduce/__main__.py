@@ -6,7 +6,7 @@ What the store holds is not run again.
 import argparse
 from pathlib import Path
 
-from benchmarks.reproduce import limits, pages, passive, relu, trained
+from benchmarks.reproduce import limits, pages, passive, relu, trained, tuning
 from benchmarks.reproduce.biased_relu import page as biased_relu
 from benchmarks.reproduce.hierarchy import page as hierarchy
 from benchmarks.reproduce.high_threshold import page as high_threshold
@@ -14,7 +14,7 @@ from benchmarks.reproduce.pyramid import page as pyramid
 from benchmarks.reproduce.quadratic import page as quadratic
 from benchmarks.reproduce.shallow import page as shallow
 
-PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu, trained, limits, passive)
+PAPERS = (shallow, pyramid, biased_relu, high_threshold, quadratic, hierarchy, relu, trained, limits, passive, tuning)
 PAGES = {paper.PAGE.name: paper.PAGE for paper in PAPERS}
 DOCS = Path(__file__).parents[2] / "docs"
 

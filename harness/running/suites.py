@@ -94,22 +94,29 @@ def suite(name: str | Path | Suite) -> Suite:
 
 
 def read_suite(name: str, text: str) -> Suite:
-    """A suite from its TOML text; unknown keys are refused. A grid without methods takes the suite's."""
+    """A suite from its TOML text; unknown keys are refused.
+
+    A grid without methods takes the suite's. Where these are a table of lists, a grid names lists of it as it names
+    methods.
+    """
     try:
         plain = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"suite {name}: {error}") from error
     _only(plain, {"version", "about", "methods", "grid"}, f"suite {name}")
-    shared = _texts(plain.get("methods", []), f"suite {name}: methods")
+    told = plain.get("methods", [])
+    lists = told if isinstance(told, dict) else {}
+    groups = {group: _texts(names, f"suite {name}: methods.{group}") for group, names in lists.items()}
+    shared = [] if groups else _texts(told, f"suite {name}: methods")
     tables = plain.get("grid")
     if not isinstance(tables, list) or not tables or not all(isinstance(table, dict) for table in tables):
         raise UsageError(f"suite {name} has no [[grid]]; one with tasks was wanted")
-    grids = [_grid(table, shared, f"suite {name}, grid {place}") for place, table in enumerate(tables, 1)]
+    grids = [_grid(table, shared, groups, f"suite {name}, grid {place}") for place, table in enumerate(tables, 1)]
     version = naming.whole(f"suite {name}: version", plain.get("version", 1), 1)
     return Suite(name=name, version=version, about=str(plain.get("about", "")), grids=tuple(grids))
 
 
-def _grid(table: dict[str, Any], shared: list[str], label: str) -> Grid:
+def _grid(table: dict[str, Any], shared: list[str], groups: dict[str, list[str]], label: str) -> Grid:
     _only(table, {"over", *(f.name for f in fields(Grid))}, label)
     over = table.get("over", {})
     if not isinstance(over, dict) or not all(isinstance(values, list) for values in over.values()):
@@ -118,7 +125,8 @@ def _grid(table: dict[str, Any], shared: list[str], label: str) -> Grid:
     for part, given in (("methods", table.get("methods", shared)), ("tasks", table.get("tasks", []))):
         if not (names := _texts(given, f"{label}: {part}")):
             raise UsageError(f"{label} has no {part}; a list of names was wanted")
-        values[part] = tuple(spread(names, over))
+        named = [n for name in names for n in groups.get(name, [name])] if part == "methods" else names
+        values[part] = tuple(spread(named, over))
     seeds = table.get("seeds", 1)
     seeds = seeds if isinstance(seeds, list) else range(naming.whole(f"{label}: seeds", seeds, 1))
     return Grid(**{**values, "seeds": tuple(naming.whole(f"{label}: a seed", seed) for seed in seeds)})

@@ -133,8 +133,9 @@ def _place(cell: Cell | Record) -> str:
 
 
 def suite_of(epoch: Epoch) -> Suite:
-    """The suite that comes with the package and is the epoch's."""
-    known = suites.suites().get(epoch.suite)
+    """The suite that comes with the package and is the epoch's: of an older version, the one kept as NAME-VERSION."""
+    kept = suites.suites()
+    known = kept.get(f"{epoch.suite}-{epoch.version}", kept.get(epoch.suite))
     if known is None or known.version != epoch.version:
         told = "is not here" if known is None else f"is version {known.version}"
         raise UsageError(f"suite {epoch.suite} {told}; the epoch has version {epoch.version}")
