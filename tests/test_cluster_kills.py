@@ -267,7 +267,9 @@ def test_the_suite_quick_gives_the_same_records_everywhere(tmp_path: Path) -> No
             comparison.run_missing(Progress())
             records.append(comparison.results())
     assert {r.key for r in records[0]} == {r.key for r in records[1]} == {r.key for r in records[2]}
-    by_clock = {r.key for made in records for r in made if r.seconds > r.budget["seconds"] / 2}  # nowhere twice the same
+    by_clock = {
+        r.key for made in records for r in made if r.seconds > r.budget["seconds"] / 2
+    }  # nowhere twice the same
     assert len(by_clock) < len(records[0]) / 4
     first, second, third = (known([r for r in made if r.key not in by_clock]) for made in records)
     assert first == second == third
