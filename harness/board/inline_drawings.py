@@ -6,9 +6,11 @@ class `grid`, a number on an axis `n` or `m`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from paramid.pictures import svg
+from paramid.words.naming import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,13 +30,21 @@ def inlined(figure: Figure) -> str:
     return short.rstrip("\n")
 
 
+def drawn(draw: Callable[[], Figure]) -> str:
+    """The drawing, or nothing where these records have nothing to draw."""
+    try:
+        return inlined(draw())
+    except UsageError:
+        return ""
+
+
 def sheet() -> str:
     """The rules of style."""
     rules = (
         f".{name} {{ {'; '.join(pair.replace('=', ': ', 1) for pair in told.replace(chr(34), '').split())} }}\n"
         for name, told in SHARED.items()
     )
-    drawing = ":is(figure, details) > svg"
+    drawing = "figure svg"
     return (
         f"/* drawings */\n{drawing} {{ font: 10px var(--sans); fill: currentColor }}\n"
         f"{drawing} text {{ pointer-events: none }}\nsvg :is(path, rect):not([fill]) {{ fill: none }}\n"

@@ -50,7 +50,9 @@ def table(caption: str, head: Iterable[str], rows: Iterable[Iterable[str]], **at
 
 def region(label: str, *children: str, **attributes: object) -> str:
     """What may be wider than the page: it scrolls by itself, by keyboard too."""
-    return tag("div", *children, class_="scroll", role="region", aria_label=label, tabindex="0", **attributes)
+    extra = str(attributes.pop("class_", ""))
+    kind = f"scroll {extra}".rstrip()
+    return tag("div", *children, class_=kind, role="region", aria_label=label, tabindex="0", **attributes)
 
 
 def slim(page: str) -> str:

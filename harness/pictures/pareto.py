@@ -60,8 +60,13 @@ class Place(NamedTuple):
     told: str
 
 
-def pareto(records: Sequence[Record], over: str = "queries", *, by: str = "family") -> Figure:
-    """Median errors over rows of the teacher or seconds: a panel for each family, or for each task."""
+def pareto(
+    records: Sequence[Record], over: str = "queries", *, by: str = "family", links: Mapping[str, str] | None = None
+) -> Figure:
+    """Median errors over rows of the teacher or seconds: a panel for each family, or for each task.
+
+    `links` are the addresses of methods, to which their marks lead.
+    """
     if over not in UNITS or by not in KINDS:
         raise UsageError(f"pareto goes over {' or '.join(UNITS)} by {' or '.join(KINDS)}, not {over!r} by {by!r}")
     made = {}
@@ -77,7 +82,7 @@ def pareto(records: Sequence[Record], over: str = "queries", *, by: str = "famil
     about = ". ".join(f"{title}: {'; '.join(p.told for p in places.values())}" for title, (_, places) in made.items())
     figure, every = sheet([TALL] * len(made), f"Error over {over}", about, below=BELOW)
     for axes, (title, (told, places)) in zip(every, made.items(), strict=True):
-        _panel(axes, title, told, places, "task" if by == "family" else "seed")
+        _panel(axes, title, told, places, "task" if by == "family" else "seed", links or {})
     return figure
 
 
@@ -108,7 +113,7 @@ def front(points: Iterable[Point]) -> list[Point]:
     return kept
 
 
-def _panel(axes: Axes, title: str, over: str, places: Mapping[str, Place], part: str) -> None:
+def _panel(axes: Axes, title: str, over: str, places: Mapping[str, Place], part: str, links: Mapping[str, str]) -> None:
     there = {name: p for name, p in places.items() if math.isfinite(p.point[1])}
     parts = [(c, e) for p in there.values() for c, e in (*p.parts, p.point) if math.isfinite(e)]
     x = Scale.around([c for c, _ in parts] + ([1.0] if over == EACH else []))
@@ -130,13 +135,15 @@ def _panel(axes: Axes, title: str, over: str, places: Mapping[str, Place], part:
         for c, e in p.parts:
             if math.isfinite(e) and len(p.parts) > 1:
                 mark(axes, (x.held(c), y.held(e)), look(name), alpha=0.35, markersize=4.0)
-    _names(axes, there, x, y, best)
+    _names(axes, there, x, y, best, links)
     if absent := [name for name in places if name not in there]:
         words = f"no error at the median: {', '.join(absent)}"
         note(axes, (0.0, -44.0), clipped(words, 66)).set_gid(titled(words))
 
 
-def _names(axes: Axes, there: Mapping[str, Place], x: Scale, y: Scale, best: Sequence[Point]) -> None:
+def _names(
+    axes: Axes, there: Mapping[str, Place], x: Scale, y: Scale, best: Sequence[Point], links: Mapping[str, str]
+) -> None:
     """The marks, and a name beside each, those on the front first; led there where it had to stand apart.
 
     A mark upon others is smaller than they are. A name says of how many tasks, where others had more.
@@ -162,7 +169,8 @@ def _names(axes: Axes, there: Mapping[str, Place], x: Scale, y: Scale, best: Seq
             line(axes, led, look(name)._replace(dash=()), width=0.7, transform=axes.transAxes)
         below = sum(math.dist((a, b), other) < MARK / 2 for other in points[:i])
         place = (x.held(there[name].point[0]), y.held(there[name].point[1]))
-        mark(axes, place, look(name), told=there[name].told, markersize=8.0 * 0.65**below)
+        made = mark(axes, place, look(name), told=there[name].told, markersize=8.0 * 0.65**below)
+        made.set_url(links.get(name))
         text = note(axes, ((box.left + box.right) / 2, (box.bottom + box.top) / 2), words[name], alpha=1.0, ha="center")
         if not words[name].startswith(name):
             text.set_gid(titled(name))
