@@ -139,8 +139,8 @@ class Summary:
             for key, ours in grouped.items()
         }
         self.tasks = tuple(sorted({task for _, task in self.results}, key=order))
-        ranked = {name: ours for name, ours in self.entrants.items() if name not in self.disputed}
-        self.tables = tables(ranked)
+        made = tables({name: ours for name, ours in self.entrants.items() if name not in self.disputed})
+        self.tables = {name: made[name] for name in self.families if name in made}
 
     @property
     def records(self) -> list[Record]:

@@ -8,7 +8,7 @@ method is said to do is said of its solved runs:
     (2)  times the best: exp mean_p log (c_sp / min_t c_tp) over the tasks p of these runs, c_sp their median cost
          before p, t of the same table,
     (3)  times the limit: the median of the rows for a parameter of the teacher, and that of error / `bound` where there
-         is a bound (docs/metrics.md).
+         is a bound (docs/metrics.md); rows that hold no values have no such limit.
 
 Places are those of `ranking`, by rows of the teacher: who is equal there is placed by tasks solved, then by (2) of
 seconds. Who solved no run is named and nothing more.
@@ -31,7 +31,9 @@ from paramid.statistics.target_costs import COST_KINDS, TargetCosts, boards, tar
 from paramid.words.status import Status
 
 Before = Mapping[str, Sequence[Record]]  # by the task
+EACH = "rows_per_parameter"
 PLACED_BY = "queries"  # rows of the teacher
+VALUES = ("samples", "decisions", "queries")  # a row is at most one equation for each output
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def _table(name: str, kind: str, groups: Mapping[str, Sequence[Record]]) -> Tabl
             for method, tasks in accepted.items()}  # fmt: skip
     costs = target_costs(groups, PLACED_BY)
     best = {over: _least(good.values(), over) for over in COST_KINDS}
-    rows = [_row(place, accepted[place.method], good[place.method], best) for place in standings(costs)]
+    rows = [_row(place, accepted[place.method], good[place.method], best, kind) for place in standings(costs)]
     kept = sorted((r for r in rows if r.runs[0]), key=_place)
     return Table(name, kind, costs.tasks, tuple(kept), tuple(r.method for r in rows if not r.runs[0]), costs)
 
@@ -111,7 +113,7 @@ def _accepted(records: Iterable[Record]) -> dict[str, list[Record]]:
     return {t: ours for t, ours in tasks.items() if any(r.status is not Status.DECLINED for r in ours)}
 
 
-def _row(place: Standing, accepted: Before, good: Before, best: Mapping[str, Mapping[str, float]]) -> Row:
+def _row(place: Standing, accepted: Before, good: Before, best: Mapping[str, Mapping[str, float]], kind: str) -> Row:
     runs = [r for ours in good.values() for r in ours]
     solved = [t for t, ours in good.items() if 2 * len(ours) > len(accepted[t])]
     return Row(
@@ -122,7 +124,7 @@ def _row(place: Standing, accepted: Before, good: Before, best: Mapping[str, Map
         _middle([error(r.metrics) for r in runs]),
         {over: _middle([cost(r, over) for r in runs]) for over in COST_KINDS},
         {over: _times(good, best[over], over) for over in COST_KINDS},
-        _middle([told for r in runs if (told := r.metrics.get("rows_per_parameter")) is not None]),
+        _middle([r.metrics[EACH] for r in runs if EACH in r.metrics and kind in VALUES]),
         _middle([error(r.metrics) / b for r in runs if 0 < (b := r.metrics.get("bound", 0.0)) < math.inf]),
         place,
     )

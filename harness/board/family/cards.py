@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from statistics import median
 
-from paramid.board.family.formulas import formula
-from paramid.board.family.numbers import error_words, limits, rows_words, seconds_words
+from paramid.board.family.formulas import formula, plain
+from paramid.board.family.numbers import error_words, rows_words, seconds_words, short, times
 from paramid.board.inline_drawings import drawn
 from paramid.board.markup import broken, escaped, link, tag
 from paramid.board.summary import Summary
@@ -27,7 +28,7 @@ def cards(summary: Summary, methods: Mapping[str, str], anchors: Mapping[str, st
 
 def _card(summary: Summary, name: str, methods: Mapping[str, str], anchor: str) -> str:
     by_kind = summary.tables.get(name, {})
-    head = tag("h2", link(name, f"#{anchor}"))
+    head = tag("h2", link(name, f"#{anchor}"), " ", tag("small", escaped(plain(name))))
     lines = "".join(_leader(table, methods) for table in by_kind.values())
     told = tag("dl", lines) if lines else tag("p", "Nothing ranked.")
     return tag("li", head, _curve(summary, by_kind), tag("p", formula(name), class_="formula"), told, class_="card")
@@ -36,14 +37,19 @@ def _card(summary: Summary, name: str, methods: Mapping[str, str], anchor: str) 
 def _leader(table: Table, methods: Mapping[str, str]) -> str:
     row, kind = leader(table), tag("dt", escaped(table.kind))
     if row is None:
-        tried = len(table.nothing)
-        return kind + tag("dd", tag("span", f"nobody, of {tried}", class_="nobody"))
-    who = tag("a", broken(row.method), href=methods[row.method])
-    solved = tag("b", f"{len(row.solved)}/{row.accepted}", title=f"tasks solved, of those accepted; runs: "
-                 f"{row.runs[0]} of {row.runs[1]}")  # fmt: skip
-    facts = [error_words(row.error), f"{rows_words(row.cost['queries'])} rows", seconds_words(row.cost["seconds"])]
-    facts += [f"{limits(row)} of the limit"] if limits(row) else []
-    return kind + tag("dd", who, " ", solved, tag("small", escaped(" · ".join(facts))))
+        return kind + tag("dd", f"nobody, of {len(table.nothing)}", class_="nobody")
+    who = tag("a", broken(short(row.method)), href=methods[row.method])
+    solved = tag("b", f"{len(row.solved)}/{row.accepted}") + tag("small", f"{row.runs[0]}/{row.runs[1]} runs")
+    each = "" if math.isnan(row.rows_per_parameter) else f" ({times(row.rows_per_parameter)})"
+    facts = [
+        error_words(row.error),
+        f"{rows_words(row.cost['queries'])} rows{each}",
+        seconds_words(row.cost["seconds"]),
+    ]
+    facts += [] if math.isnan(row.times_bound) else [f"noise ({times(row.times_bound)})"]
+    level = [short(other.method) for other in table.rows[1:] if other.standing.group == row.standing.group]
+    alike = tag("dd", escaped(f"not told apart: {', '.join(level)}"), class_="terms") if level else ""
+    return kind + tag("dd", who, " ", solved) + tag("dd", escaped(" · ".join(facts)), class_="terms") + alike
 
 
 def _curve(summary: Summary, by_kind: Mapping[str, Table]) -> str:

@@ -1,4 +1,4 @@
-"""A family of teachers in a line of mathematics: the first formula of its module, as HTML."""
+"""A family of teachers in a few words, and in a line of mathematics: the first formula of its module, as HTML."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ import re
 from paramid.board.markup import escaped
 from paramid.contracts import descriptions
 
+PLAIN = {
+    "shallow": "one wide hidden layer: tanh, erf, …",
+    "threshold": "units with a threshold under a polynomial",
+    "biased-relu": "one hidden layer of ReLUs, from samples",
+    "relu": "ReLU networks of any depth",
+    "pyramid": "deep networks: tanh, logistic, erf",
+    "quadratic": "squares, before wider learners",
+    "hierarchy": "deep quadratic networks with skips",
+    "images": "real images and their labels",
+    "trained": "networks as training leaves them",
+    "file": "the network in a file",
+}
 LAW = re.compile("~|‖|uniform|normal| or |^l = ")  # clauses about what is drawn, or for which layers
 
 
@@ -21,6 +33,12 @@ def formula(family: str) -> str:
     if source and not any("f(x)" in c for c in kept) and (whole := re.search(r"f\(x\) = .*?(?=,\s)", source.words)):
         kept.append(whole[0])
     return ", ".join(map(typeset, kept))
+
+
+def plain(family: str) -> str:
+    """What a reader would call the family; the first line of its class where no words were chosen."""
+    source = descriptions.of("tasks", family)
+    return PLAIN.get(family, source.line if source else "")
 
 
 def typeset(words: str) -> str:

@@ -1,8 +1,9 @@
-"""Numbers of the standings as people read them: nothing that can be taken for something else."""
+"""Numbers and names of the standings as people read them: nothing that can be taken for something else."""
 
 from __future__ import annotations
 
 import math
+import re
 
 from paramid.records.quantities import FLOOR
 from paramid.statistics.family_standings import Row
@@ -41,7 +42,8 @@ def seconds_words(value: float) -> str:
 
 def times(value: float) -> str:
     """A factor: `×1.0`, `×12`, `×3,400`."""
-    return NONE if math.isnan(value) else f"×{value:,.0f}" if value >= 9.95 else f"×{value:.1f}"
+    digits = ",.0f" if value >= 9.95 else ".1f" if value >= 0.95 else ".1g"
+    return NONE if math.isnan(value) else f"×{value:{digits}}"
 
 
 def limits(row: Row) -> str:
@@ -52,3 +54,8 @@ def limits(row: Row) -> str:
     if not math.isnan(row.times_bound):
         told.append(f"{times(row.times_bound)} error")
     return ", ".join(told)
+
+
+def short(method: str) -> str:
+    """A method's name without the option that its table says."""
+    return re.sub(r"([:,])(?:derivatives|moments)=exact(?=,|$| )", r"\1", method).replace(":,", ":").rstrip(":,")

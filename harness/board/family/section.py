@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
+from paramid.board.family.formulas import plain
 from paramid.board.family.tables import standings
 from paramid.board.inline_drawings import drawn
 from paramid.board.markup import escaped, link, tag
 from paramid.board.summary import Summary
-from paramid.contracts import descriptions
 from paramid.pictures.pareto import pareto
 from paramid.records.record import Record
 from paramid.statistics.sizes import family as family_of
@@ -19,12 +19,27 @@ OVER = {"queries": "rows of the teacher", "seconds": "seconds"}
 
 def section(summary: Summary, name: str, methods: Mapping[str, str], anchor: str, page: str) -> str:
     """The section of the first page, by its anchor."""
-    source = descriptions.of("tasks", name)
     about = tag(
-        "p", escaped(source.line) if source else "", " ", link("Tasks, growth and failures", page), class_="note"
+        "p", link("Every task and failure, growth, the frontier", page), _unsolved(summary, name), class_="note"
     )
     both = tag("div", picture(summary, name, methods, anchor), standings(summary, name, methods), class_="duo")
-    return tag("section", tag("h2", escaped(name)), about, both, id=anchor, class_="family")
+    return tag(
+        "section",
+        tag("h2", escaped(name), " ", tag("small", escaped(plain(name)))),
+        about,
+        both,
+        id=anchor,
+        class_="family",
+    )
+
+
+def _unsolved(summary: Summary, name: str) -> str:
+    """The tasks that nobody solves by any access."""
+    by_kind = summary.tables.get(name, {})
+    solved = {task for table in by_kind.values() for row in table.rows for task in row.solved}
+    left = sorted({task for table in by_kind.values() for task in table.tasks} - solved)
+    names = "; ".join(task.partition(":")[2] or "its defaults" for task in left)
+    return f". Solved by nobody: {escaped(names)}" if left else ""
 
 
 def picture(summary: Summary, name: str, methods: Mapping[str, str], anchor: str) -> str:

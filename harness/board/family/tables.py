@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from paramid.board.family.numbers import NONE, error_words, rows_words, seconds_words, times
+from paramid.board.family.numbers import NONE, error_words, rows_words, seconds_words, short, times
 from paramid.board.family.origins import origin, tuning
 from paramid.board.marks import badges, bar
 from paramid.board.markup import broken, escaped, link, region, tag
@@ -30,8 +30,8 @@ HEAD = {
     "error": "median over solved runs",
     "rows": "of the teacher, times the least that anybody here needs, over the tasks solved",
     "seconds": "the same",
-    "rows a parameter": "one is the least possible for one output",
-    "error / bound": "under noise: times the Cramér-Rao bound of the least certain parameter",
+    "× least rows": "rows for a parameter of the teacher: 1 is the least possible for one output",
+    "× noise bound": "under noise: error over the Cramér-Rao bound of the least certain parameter",
     "score": "share of tasks and targets reached, weighed by what they cost in rows; its 95 % interval",
 }
 
@@ -42,7 +42,7 @@ def standings(summary: Summary, family: str, methods: Mapping[str, str]) -> str:
     rows = [row for table in by_kind.values() for row in table.rows]
     empty = {
         name
-        for name, value in (("rows a parameter", "rows_per_parameter"), ("error / bound", "times_bound"))
+        for name, value in (("× least rows", "rows_per_parameter"), ("× noise bound", "times_bound"))
         if all(math.isnan(getattr(row, value)) for row in rows)
     }
     head = {name: told for name, told in HEAD.items() if name not in empty}
@@ -58,7 +58,7 @@ def _body(summary: Summary, table: Table, methods: Mapping[str, str], head: list
     first = tag("tr", tag("th", words, colspan=len(head), scope="rowgroup"), class_="group")
     rows = [_row(summary, table, row, methods, head) for row in table.rows]
     if table.nothing:
-        names = ", ".join(link(name, methods[name]) for name in table.nothing)
+        names = ", ".join(link(short(name), methods[name]) for name in table.nothing)
         rows.append(
             tag("tr", tag("td"), tag("td", f"Solved nothing: {names}", colspan=len(head) - 1), class_="nothing")
         )
@@ -73,21 +73,19 @@ def _row(summary: Summary, table: Table, row: Row, methods: Mapping[str, str], h
     mark = tag("span", tuned, class_="badge") if tuned else ""
     cells = {
         "group": tag("td", str(place.group), class_="place"),
-        "method": tag("th", tag("a", broken(name), href=methods[name]), f" {mark}", badges(summary, name), scope="row"),
+        "method": tag(
+            "th", tag("a", broken(short(name)), href=methods[name]), f" {mark}", badges(summary, name), scope="row"
+        ),
         "from": tag("td", _origin(name), class_="from"),
         "solved": tag("td", f"{len(row.solved)}/{row.accepted}", title=told),
         "error": tag("td", error_words(row.error)),
         "rows": _relative(row, "queries", f"{rows_words(row.cost['queries'])} rows"),
         "seconds": _relative(row, "seconds", seconds_words(row.cost["seconds"])),
-        "rows a parameter": tag("td", _known(row.rows_per_parameter)),
-        "error / bound": tag("td", _known(row.times_bound)),
+        "× least rows": tag("td", times(row.rows_per_parameter)),
+        "× noise bound": tag("td", times(row.times_bound)),
         "score": tag("td", bar(place.score, place.score_interval), class_="score"),
     }
     return tag("tr", *(cells[column] for column in head), data_method=name)
-
-
-def _known(value: float) -> str:
-    return times(value)
 
 
 def _relative(row: Row, over: str, absolute: str) -> str:
