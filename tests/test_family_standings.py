@@ -52,6 +52,8 @@ def test_who_solves_nothing_leads_nowhere() -> None:
     assert found.nothing == ("entangled",)
     alone = table(grid({"spm": 0.3, "sphere-lm": 0.1}, SHALLOW))
     assert (alone.rows, leader(alone)) == ((), None)
+    seldom = [made("spm", t, s, 1e-9 if s == 0 else 0.3) for t in SHALLOW for s in range(3)]
+    assert (len(table(seldom).rows), leader(table(seldom))) == (1, None)
 
 
 def test_an_error_within_the_target_that_the_judge_does_not_call_identified_reaches_nothing() -> None:

@@ -82,8 +82,8 @@ def tables(entrants: Mapping[str, Sequence[Record]]) -> dict[str, dict[str, Tabl
 
 
 def leader(table: Table) -> Row | None:
-    """The first row, unless nothing was reached there."""
-    return next((row for row in table.rows if row.standing.score > 0), None)
+    """The first row of those that solved a task; none where nobody did."""
+    return next((row for row in table.rows if row.solved and row.standing.score > 0), None)
 
 
 def _not_declined(groups: Mapping[str, list[Record]]) -> dict[str, Sequence[Record]]:

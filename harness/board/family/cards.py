@@ -37,9 +37,9 @@ def _card(summary: Summary, name: str, methods: Mapping[str, str], anchor: str) 
 def _leader(table: Table, methods: Mapping[str, str]) -> str:
     row, kind = leader(table), tag("dt", escaped(table.kind))
     if row is None:
-        return kind + tag("dd", f"nobody, of {len(table.nothing)}", class_="nobody")
+        return kind + tag("dd", f"nobody, of {len(table.methods)}", class_="nobody")
     who = tag("a", broken(short(row.method)), href=methods[row.method])
-    solved = tag("b", f"{len(row.solved)}/{row.accepted}") + tag("small", f"{row.runs[0]}/{row.runs[1]} runs")
+    solved = tag("b", f"{len(row.solved)}/{row.accepted}") + " " + tag("small", f"{row.runs[0]}/{row.runs[1]} runs")
     each = "" if math.isnan(row.rows_per_parameter) else f" ({times(row.rows_per_parameter)})"
     facts = [
         error_words(row.error),

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-from paramid.board.family.numbers import error_words
+from paramid.board.family.numbers import error_words, short
 from paramid.board.marks import badges
 from paramid.board.markup import broken, escaped, region, tag
 from paramid.board.summary import MARKS, Result, Summary
@@ -80,7 +80,7 @@ def task_words(task: str) -> str:
 
 def _head(summary: Summary, name: str, url: str) -> str:
     disputed = "disputed" if name in summary.disputed else None
-    return tag("a", broken(name.partition(" on ")[0]), href=url, class_=disputed) + badges(summary, name)
+    return tag("a", broken(short(name.partition(" on ")[0])), href=url, class_=disputed) + badges(summary, name)
 
 
 def _row(
