@@ -77,7 +77,7 @@ def _built(summary: Summary, over_commits: str) -> dict[str, bytes]:
     for name, url in tasks.items():
         made[url] = page(name, pages.task(summary, name, up, homes[family(name)]), depth=1, scripts=COPY)
     for name, url in families.items():
-        made[url] = page(f"Family {name}", family_page.body(summary, name, up), depth=1)
+        made[url] = page(f"Family {name}", family_page.body(summary, name, up, family_slugs[name]), depth=1)
     return {path: text.encode("utf-8", "replace") for path, text in sorted(made.items())}
 
 
@@ -119,7 +119,7 @@ def _front(summary: Summary, methods: dict[str, str], families: dict[str, str], 
     last = tag("p", link("Errors and times over commits", "history.html"), class_="note") if over_commits else ""
     if not summary.records:
         return hero + tag("p", NOTHING) + last
-    anchors = {name: url.rpartition("/")[2].removesuffix(".html") for name, url in families.items()}
+    anchors = {name: Path(url).stem for name, url in families.items()}
     sections = [section.section(summary, name, methods, anchors[name], url) for name, url in families.items()]
     return "".join([hero, cards.cards(summary, methods, anchors), tag("div", *sections, class_="chosen"),
                     definitions.reading(), definitions.facts(summary), last])  # fmt: skip

@@ -6,28 +6,29 @@ from collections.abc import Mapping
 
 from paramid.board.family import growth, matrix
 from paramid.board.family.formulas import formula
-from paramid.board.family.section import picture
 from paramid.board.family.tables import standings
-from paramid.board.markup import escaped, tag
+from paramid.board.markup import escaped, link, tag
 from paramid.board.pages import description
 from paramid.board.summary import Summary
 from paramid.statistics.family_standings import leader
 
 
-def body(summary: Summary, name: str, up: Mapping[str, str]) -> str:
-    """The page but for its frame."""
+def body(summary: Summary, name: str, up: Mapping[str, str], anchor: str) -> str:
+    """The page but for its frame; `anchor` is the family's on the first page."""
     by_kind = summary.tables.get(name, {})
     leaders = [row.method for table in by_kind.values() if (row := leader(table))]
     led = [r for method in dict.fromkeys(leaders) for r in summary.entrants[method] if r.task.partition(":")[0] == name]
     parts = {
-        "Standings": tag("div", picture(summary, name, up, "picture"), standings(summary, name, up), class_="duo"),
+        "Standings": standings(summary, name, up),
         "How far they get": growth.frontier(summary, by_kind, up) + growth.curves(summary, by_kind),
         "Every method before every task": matrix.matrix(summary, name, up, up) + matrix.legend(),
         "How often a method is nearly the cheapest": growth.profile_pictures(by_kind),
     }
     sections = [tag("h2", words) + inside for words, inside in parts.items() if inside]
     head = [
-        tag("p", "Family of tasks", class_="kind"),
+        tag(
+            "p", "Family of tasks: ", link("who buys what error at what cost", f"../index.html#{anchor}"), class_="kind"
+        ),
         tag("h1", escaped(name)),
         tag("p", formula(name), class_="formula"),
     ]
