@@ -46,7 +46,6 @@ def method(
         [
             tag("p", "Method", class_="kind"),
             tag("h1", escaped(name), badges(summary, name)),
-            description("methods", base),
             _facts(facts),
             _places(summary, name, families),
             tag("h2", "Before each task"),
@@ -66,6 +65,8 @@ def method(
             tag("h2", "Every seed"),
             result_tables.seeds(summary, cells),
             _reported(summary, name, records),
+            tag("h2", "What it is"),
+            description("methods", base),
         ]
     )
 

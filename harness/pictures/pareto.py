@@ -1,9 +1,9 @@
 """Who buys how small an error at what cost.
 
 A mark is the median of a method: over its seeds before one task, which stand pale around it, or over the tasks of a
-family that it did not decline, whose medians do. A seed without an error is infinitely bad. Rows of a family are told
-for a parameter of the teacher, where all records do: below 1 is impossible for one output. The broken line is the front
-of those that nobody beats in both,
+family that it did not decline, whose medians do, unless a panel has more than `PARTS`. A seed without an error is
+infinitely bad. Rows of a family are told for a parameter of the teacher, where all records do: below 1 is impossible
+for one output. The broken line is the front of those that nobody beats in both,
 
     (1)  { s : no t with cost(t) ≤ cost(s), error(t) ≤ error(s) and one of the two smaller }.
 """
@@ -47,7 +47,7 @@ from paramid.records.selection import order
 from paramid.words.naming import Name, UsageError
 from paramid.words.status import Status
 
-TALL, BELOW = BODY + 50, 54.0
+TALL, BELOW, PARTS = BODY + 50, 54.0, 400
 EACH = "rows_per_parameter"
 KINDS = ("family", "task")
 
@@ -131,14 +131,20 @@ def _panel(axes: Axes, title: str, over: str, places: Mapping[str, Place], part:
     corners = [(best[0][0], y.high), *best, (x.high, best[-1][1])]
     broken = Look(INK, (5, 3), "")
     line(axes, [(x.held(c), e) for c, e in corners], broken, width=1.2, alpha=0.5, drawstyle="steps-post")
-    for name, p in there.items():
-        for c, e in p.parts:
-            if math.isfinite(e) and len(p.parts) > 1:
-                mark(axes, (x.held(c), y.held(e)), look(name), alpha=0.35, markersize=4.0)
+    for name, (c, e) in _pale(there):
+        mark(axes, (x.held(c), y.held(e)), look(name), alpha=0.35, markersize=4.0)
     _names(axes, there, x, y, best, links)
     if absent := [name for name in places if name not in there]:
         words = f"no error at the median: {', '.join(absent)}"
         note(axes, (0.0, -44.0), clipped(words, 66)).set_gid(titled(words))
+
+
+def _pale(there: Mapping[str, Place]) -> list[tuple[str, Point]]:
+    """What the marks are medians of, by method, where there is any and not too many to see."""
+    found = [
+        (name, part) for name, p in there.items() for part in p.parts if len(p.parts) > 1 and math.isfinite(part[1])
+    ]
+    return found if len(found) <= PARTS else []
 
 
 def _names(
@@ -159,8 +165,7 @@ def _names(
     points, stairs = [inside(there[name].point) for name in ranked], [inside(point) for point in best]
     avoided = [Box(a, b, (stairs[i + 1][0] if i + 1 < len(stairs) else across), b) for i, (a, b) in enumerate(stairs)]
     avoided += [Box(a, b, a, (stairs[i - 1][1] if i else tall)) for i, (a, b) in enumerate(stairs)]
-    parts = [inside(part) for p in there.values() for part in p.parts if math.isfinite(part[1])]
-    avoided += [Box(a - 2, b - 2, a + 2, b + 2) for a, b in parts]
+    avoided += [Box(a - 2, b - 2, a + 2, b + 2) for a, b in (inside(part) for _, part in _pale(there))]
     boxes = beside(points, [words[n] for n in ranked], Box(0.0, 0.0, across + 8, tall + 4), SMALL, avoided)
     for i, (name, (a, b), box) in enumerate(zip(ranked, points, boxes, strict=True)):
         near = (min(max(a, box.left), box.right), min(max(b, box.bottom), box.top))

@@ -45,17 +45,13 @@ def growth(groups: Mapping[str, Sequence[Record]], up: str = "queries") -> Figur
 
 
 def _by_size(records: Sequence[Record]) -> dict[str, Here]:
-    ran = [r for r in records if r.status is not Status.DECLINED]
-    found: dict[str, Here] = {}
-    for name, group in lines(ran).items():
-        if any(map(identified, group)):
-            found[name] = {size: [r for r in group if weights(r.task) == size] for size in sizes(group)}
-    return found
-
-
-def sizes(records: Sequence[Record]) -> list[float]:
-    """Those of the tasks of some records, smallest first."""
-    return sorted({weights(r.task) for r in records})
+    """Of the methods that solve any: the runs that were not declined, by the size of their tasks."""
+    solving = {name: group for name, group in lines(records).items() if any(map(identified, group))}
+    found: dict[str, dict[float, list[Record]]] = {name: {} for name in solving}
+    for name, group in solving.items():
+        for r in (r for r in group if r.status is not Status.DECLINED):
+            found[name].setdefault(weights(r.task), []).append(r)
+    return {name: dict(sorted(here.items())) for name, here in found.items()}
 
 
 def exponent(points: Mapping[float, float]) -> float:

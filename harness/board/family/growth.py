@@ -11,7 +11,7 @@ from paramid.board.family.numbers import rows_words, seconds_words
 from paramid.board.inline_drawings import drawn
 from paramid.board.markup import broken, escaped, table, tag
 from paramid.board.summary import Summary
-from paramid.pictures.panels import varying
+from paramid.pictures.panels import lines, varying
 from paramid.pictures.phase_map import phase_map
 from paramid.pictures.profile import profiles
 from paramid.pictures.scaling import growth
@@ -20,6 +20,7 @@ from paramid.records.record import Record
 from paramid.statistics.family_standings import Table
 from paramid.statistics.sizes import family, weights
 from paramid.statistics.target_costs import KINDS
+from paramid.words.status import Status
 
 HEAD = ("method", "by", "largest task solved within the limit", "seeds", "rows", "seconds")
 
@@ -52,18 +53,24 @@ def curves(summary: Summary, by_kind: Mapping[str, Table]) -> str:
 
 
 def profile_pictures(by_kind: Mapping[str, Table]) -> str:
-    """A profile for each access."""
-    made = [drawn(partial(profiles, {KINDS[t.kind]: t.costs}, "queries")) for t in by_kind.values()]
+    """A profile for each access by which several methods solve anything."""
+    several = [t for t in by_kind.values() if len(t.rows) > 1]
+    made = [drawn(partial(profiles, {KINDS[t.kind]: t.costs}, "queries")) for t in several]
     return tag("div", *(tag("figure", d) for d in made if d), class_="figures") if any(made) else ""
 
 
 def phases(records: Sequence[Record]) -> str:
-    """Where a method succeeds over two options of a family, where the tasks fill at least half of such a map."""
+    """Where methods succeed over two options of a family, for those whose tasks fill at least half of such a map."""
     made = []
-    for name in sorted({family(r.task) for r in records}):
-        ours = [r for r in records if family(r.task) == name]
-        values = list(varying(ours).values())
-        full = len(values) > 1 and 2 * len({r.task for r in ours}) > math.prod(values[:2])
-        if full and any(map(identified, ours)) and (map_ := drawn(partial(phase_map, ours))):
+    ran = [r for r in records if r.status is not Status.DECLINED]
+    for name in sorted({family(r.task) for r in ran}):
+        groups = lines([r for r in ran if family(r.task) == name]).values()
+        ours = [r for group in groups if _fill(group) and any(map(identified, group)) for r in group]
+        if ours and (map_ := drawn(partial(phase_map, ours))):
             made += [tag("figure", map_, tag("figcaption", f"{escaped(name)}: phase map"))]
     return tag("h2", "Where it works") + tag("div", *made, class_="figures") if made else ""
+
+
+def _fill(records: Sequence[Record]) -> bool:
+    values = list(varying(records).values())
+    return len(values) > 1 and 2 * len({r.task for r in records}) > math.prod(values[:2])

@@ -16,7 +16,6 @@ from paramid.records.agreement import near
 from paramid.records.number_format import shown
 from paramid.records.quantities import identified
 from paramid.statistics.sizes import family, weights
-from paramid.statistics.target_costs import KINDS
 from paramid.words.naming import Name
 
 SEEN, UNSEEN = "●", "○"
@@ -29,7 +28,7 @@ def matrix(summary: Summary, name: str, methods: Mapping[str, str], tasks: Mappi
     every = [method for ours in groups.values() for method in ours]
     names = "".join(tag("th", tag("div", _head(summary, m, methods[m])), scope="col") for m in every)
     kinds = "".join(
-        tag("th", tag("span", escaped(KINDS.get(kind, "not ranked"))), colspan=len(ours), scope="colgroup")
+        tag("th", tag("span", escaped(kind or "not ranked")), colspan=len(ours), scope="colgroup")
         for kind, ours in groups.items()
     )
     corner = tag("th", "task", scope="col", rowspan=2, class_="corner")
