@@ -47,7 +47,9 @@ def _leader(table: Table, methods: Mapping[str, str]) -> str:
         seconds_words(row.cost["seconds"]),
     ]
     facts += [] if math.isnan(row.times_bound) else [f"noise ({times(row.times_bound)})"]
-    level = [short(other.method) for other in table.rows[1:] if other.standing.group == row.standing.group]
+    level = [
+        short(other.method) for other in table.rows if other is not row and other.standing.group == row.standing.group
+    ]
     alike = tag("dd", escaped(f"not told apart: {', '.join(level)}"), class_="terms") if level else ""
     return kind + tag("dd", who, " ", solved) + tag("dd", escaped(" · ".join(facts)), class_="terms") + alike
 

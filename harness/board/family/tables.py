@@ -39,6 +39,8 @@ HEAD = {
 def standings(summary: Summary, family: str, methods: Mapping[str, str]) -> str:
     """The table; columns that no row fills are left out."""
     by_kind = summary.tables.get(family, {})
+    if not by_kind:
+        return tag("p", "Nothing ranked.")
     rows = [row for table in by_kind.values() for row in table.rows]
     empty = {
         name
@@ -95,4 +97,5 @@ def _relative(row: Row, over: str, absolute: str) -> str:
 def _origin(name: str) -> str:
     found, source = origin(name), descriptions.of("methods", name)
     words = source.reference if source else ""
-    return tag("span", escaped(found), title=words or None, class_="ours" if found == "ours" else None) or NONE
+    ours = "ours" if found == "ours" else None
+    return tag("span", escaped(found), title=words or None, class_=ours) if found else NONE
