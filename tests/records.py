@@ -17,7 +17,7 @@ def made(method: str = "spm", task: str = "shallow:D=5,m=2", seed: int = 0, erro
     seconds, rows = told.pop("seconds", 2.0), told.pop("rows", 1000)
     access = told.pop("access", "queries")
     stages = tuple(
-        Stage("Network", seconds * part, **spent(access, int(rows * part)), metrics={"error": error ** min(1, part)})
+        Stage("Network", seconds * part, **spent(access, int(rows * part)), metrics=judged(error**part))
         for part in (0.5, 1.0)
     )
     key = hashlib.sha256(f"{method}-{task}-{seed}".encode()).hexdigest()[:24]
@@ -25,9 +25,14 @@ def made(method: str = "spm", task: str = "shallow:D=5,m=2", seed: int = 0, erro
         "key": key, "method": method, "task": task, "seed": seed, "device": "cpu", "threads": 1,
         "budget": {"seconds": 30.0, "queries": None, "memory_mb": None}, "status": Status.FINISHED,
         "seconds": seconds, **spent(access, rows), "peak_mb": 200.0, "claims": stages,
-        "metrics": {"error": error, "identified": float(error < 1e-2)}, "provenance": FACTS,
+        "metrics": judged(error), "provenance": FACTS,
     }  # fmt: skip
     return Record(**{**values, **told})
+
+
+def judged(error: float) -> dict[str, float]:
+    """The metrics of a claim that is as good as its error."""
+    return {"error": error, "identified": float(error < 1e-2)}
 
 
 def failed(status: Status = Status.TIMED_OUT, **told: Any) -> Record:

@@ -3,7 +3,6 @@
 pip install -e '.[browser]';  apt-get install chromium;  npm install --no-save axe-core
 """
 
-import json
 import os
 import shutil
 from collections.abc import Callable, Iterator
@@ -11,15 +10,13 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
-import numpy as np
 import pytest
 
 from paramid.board import history, pairwise_page, site
 from paramid.board.summary import Summary
 from paramid.records.record import Record
-from paramid.statistics import pairwise, ranking
+from paramid.statistics import pairwise
 from paramid.statistics.asv_results import Commit, Curve
-from paramid.statistics.target_costs import TargetCosts
 from paramid.words.status import Status
 from tests.records import declined, failed, grid, made
 
@@ -93,31 +90,17 @@ def visit(browser: Any, folder: Path) -> Iterator[Open]:
     assert said == []
 
 
-def choose(page: Any, field: str, value: str) -> None:
-    page.locator(f"select[name={field}]").select_option(value)
-
-
-def shown_tasks(page: Any) -> list[str]:
-    return [" ".join(t.split()) for t in page.locator("#matrix tbody tr:visible th").all_inner_texts()]
-
-
 @pytest.mark.parametrize("size", [SMALL, WIDE], ids=["400", "1400"])
-def test_the_page_fits_sorts_and_filters(visit: Open, size: dict[str, int]) -> None:
+def test_the_answer_is_on_the_first_screen(visit: Open, size: dict[str, int]) -> None:
     page = visit(size=size)
     assert page.evaluate("document.documentElement.scrollWidth") <= size["width"]
-    assert len(shown_tasks(page)) == 4
-    page.get_by_label("Sort tasks by the error of sgd").click()
-    page.get_by_label("Sort tasks by the error of spm").click()
-    assert [t.split()[1] for t in shown_tasks(page)] == ["D=5", "D=50", "D=50", "D=20"]
-    page.get_by_label("Sort tasks by the error of spm").click()
-    assert page.locator("#matrix [aria-sort=descending]").count() == 1
-    choose(page, "family", "shallow")
-    choose(page, "size", "20 to 49")
-    assert [t.split()[:2] for t in shown_tasks(page)] == [["shallow", "D=20"]]
-    assert page.locator("#state").inner_text() == "1 of 4 tasks, 6 of 6 methods"
-    assert "Recomputed here over 1 of 4 tasks" in page.locator(".board[data-kind=queries] .recomputed").inner_text()
-    page.get_by_role("button", name="Reset").click()
-    assert len(shown_tasks(page)) == 4
+    cards = page.locator(".card")
+    assert cards.locator("h2 a").all_inner_texts() == ["shallow", "pyramid"]
+    first = cards.first.bounding_box()
+    assert first["y"] + first["height"] < size["height"]
+    told = " ".join(cards.first.inner_text().split())
+    assert "queries sphere-lm 3/3 9/9 runs 1e-15 · 1,000 rows · 2 s" in told
+    assert "moments nobody, of 1" in told
 
 
 @pytest.mark.parametrize("width", [400, 700, 1000, 1400])
@@ -127,101 +110,97 @@ def test_names_have_room_at_every_width(visit: Open, width: int) -> None:
     assert min(names.nth(i).bounding_box()["width"] for i in range(names.count())) > 110
 
 
-def test_ranks_are_recomputed_by_the_filters(visit: Open) -> None:
+def shown(page: Any) -> list[str]:
+    return page.locator(".chosen > section:visible").evaluate_all("(all) => all.map((s) => s.id)")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_a_card_chooses_its_family_and_the_address_keeps_it(visit: Open, scripts: bool) -> None:
+    page = visit(java_script_enabled=scripts)
+    assert page.locator(".card a").count() > 2
+    if scripts:
+        assert shown(page) == ["shallow"]
+        assert page.locator(".card:has([aria-current])").inner_text().startswith("shallow")
+    page.locator(".card h2 a", has_text="pyramid").click()
+    assert page.url.endswith("index.html#pyramid")
+    again = visit("index.html#pyramid")
+    assert shown(again) == ["pyramid"]
+    assert again.locator(".card:has([aria-current])").inner_text().startswith("pyramid")
+    assert shown(visit("index.html#nothing")) == ["shallow"]
+
+
+def test_on_paper_every_family_is_there(visit: Open) -> None:
     page = visit()
-    rows = page.locator(".board[data-kind=queries] [data-over=seconds] tbody tr[data-method]")
-    assert rows.count() == 4
-    choose(page, "device", "cpu")
-    assert rows.count() == 3
-    choose(page, "device", "cuda")
-    assert [r.split()[1] for r in rows.all_inner_texts()] == ["peel:assisted=true"]
-    choose(page, "device", "")
-    choose(page, "family", "shallow")  # hides no task of the board of moments, which stays as it was built
-    notes = page.locator(".recomputed:visible").all_inner_texts()
-    assert [note.partition(" tasks")[0] for note in notes] == [*["Recomputed here over 3 of 4"] * 2, ""]
-    choose(page, "family", "")
-    choose(page, "cost", "queries")
-    assert page.locator("[data-over=seconds]:visible").count() == 0
-    choose(page, "access", "samples")
-    assert page.locator(".board:visible").count() == 1
-    assert page.locator("#matrix .names th:visible").count() == 1
-    assert page.locator("#matrix .boards th[scope=colgroup]:visible").all_inner_texts() == ["passive samples"]
+    page.emulate_media(media="print")
+    assert shown(page) == ["shallow", "pyramid"]
 
 
-def test_a_permalink_brings_the_same_view(visit: Open) -> None:
-    first = visit()
-    choose(first, "family", "shallow")
-    choose(first, "cost", "queries")
-    first.get_by_label("Sort tasks by the error of spm").click()
-    address = first.url.split("/")[-1]
-    assert address == "index.html#family=shallow&cost=queries&sort=spm"
-    second = visit(address, SMALL)
-    assert shown_tasks(second) == shown_tasks(first)
-    assert second.locator("select[name=cost]").input_value() == "queries"
-    odd = visit("index.html#family=nothing&sort=nobody&cost=%00")
-    assert len(shown_tasks(odd)) == 4
+def test_the_picture_switches_to_seconds_by_keyboard(visit: Open) -> None:
+    page = visit()
+    rows, seconds = (page.locator(f"#shallow .over-{over}") for over in ("queries", "seconds"))
+    assert (rows.is_visible(), seconds.is_visible()) == (True, False)
+    page.locator("#shallow .switch input:checked").focus()
+    page.keyboard.press("ArrowRight")
+    assert (rows.is_visible(), seconds.is_visible()) == (False, True)
+
+
+def test_a_mark_says_its_numbers_and_leads_to_its_method(visit: Open) -> None:
+    page = visit()
+    said, mark = page.locator("#shallow .said"), page.locator("#shallow .over-queries a[href*=sphere-lm]")
+    page.locator("#shallow .switch input:checked").focus()
+    page.keyboard.press("Tab")
+    assert "error" in said.inner_text()
+    mark.focus()
+    assert said.inner_text().startswith("sphere-lm: error 1e-15 for 1000 rows; 3 tasks, 9/9 identified")
+    page.locator("#shallow .over-queries a[href*='spm']").first.hover()
+    assert said.inner_text().startswith("spm: ")
+    mark.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/method/sphere-lm.html")
+
+
+def test_who_solves_nothing_is_one_line_and_who_declines_is_in_none(visit: Open) -> None:
+    page = visit()
+    lines = page.locator("#shallow .standings .nothing").all_inner_texts()
+    assert [line.strip() for line in lines] == ["Solved nothing: jennrich"]
+    page = visit("index.html#pyramid")
+    assert "spm" not in page.locator("#pyramid .standings").inner_text()
+    assert "assisted" in page.locator("#pyramid .standings").inner_text()
 
 
 def test_a_method_and_a_task_are_opened_and_left(visit: Open) -> None:
     page = visit()
-    page.locator("#matrix thead").get_by_role("link", name="sphere-lm").click()
+    page.locator("#shallow .standings").get_by_role("link", name="sphere-lm").click()
     assert page.locator("h1").inner_text() == "sphere-lm"
     page.get_by_text("Show them").click()
     assert page.locator(".seeds tbody tr:visible").count() > 9
     page.locator("main").get_by_role("link", name="shallow D=20 m=36").click()
     assert page.locator("h1").inner_text() == "shallow:D=20,m=36"
-    page.get_by_role("link", name="Matrix").click()
-    page.locator("#matrix tbody").locator("a:has-text('-15')").first.click()
+    page.get_by_role("link", name="shallow", exact=True).first.click()
+    page.locator(".matrix tbody").locator("a:has-text('1e-15')").first.click()
     assert page.url.endswith("method/sphere-lm.html#shallow-D-5-m-2")
-
-
-def test_the_script_ranks_as_the_harness_does(visit: Open) -> None:
-    rng = np.random.default_rng(0)
-    costs = np.exp(0.5 * rng.normal(size=(4, 6, 3)) + np.arange(4)[:, None, None])[..., None].repeat(3, axis=-1)
-    hit = rng.random(costs.shape) < 0.8
-    hit &= np.logical_and.accumulate(hit, axis=-1)
-    costs = np.where(hit, costs, costs.max(axis=-1, keepdims=True))
-    ours = ranking.standings(TargetCosts(tuple("abcd"), tuple("uvwxyz"), costs, hit))
-    runs = [
-        [
-            [[int(h.sum()), *c[: min(int(h.sum()) + 1, 3)]] for c, h in zip(*pair, strict=True)]
-            for pair in zip(costs[m], hit[m], strict=True)
-        ]
-        for m in range(4)
-    ]
-    page = visit()
-    names = page.evaluate("PARAMID.methods.map((m) => m.name)")[:4]
-    board = json.dumps({"methods": list(range(4)), "tasks": list(range(6)), "runs": runs})
-    theirs = page.evaluate(f"PARAMID.rank({board}, [0, 1, 2, 3], [0, 1, 2, 3, 4, 5])")
-    assert ["abcd"[names.index(s["name"])] for s in theirs] == [s.method for s in ours]
-    for one, other in zip(theirs, ours, strict=True):
-        assert one["score"] == pytest.approx(other.score, abs=1e-9)
-        assert one["scores"] == pytest.approx(other.score_interval, abs=0.06)
-        assert (one["rank"], one["group"]) == (other.rank, other.group)
 
 
 @pytest.mark.parametrize(
     ("path", "there"),
-    [("index.html", "#matrix td[title*='3/3 identified']"), ("method/spm.html", "main small:has-text('3/3')")],
+    [
+        ("index.html", ".standings td[title*='9 of 9 runs']"),
+        ("family/shallow.html", ".matrix td[title*='3/3 identified']"),
+        ("method/spm.html", "main small:has-text('3/3')"),
+    ],
 )
 def test_without_scripts_everything_is_there(visit: Open, path: str, there: str) -> None:
     page = visit(path, java_script_enabled=False)
-    assert page.locator("#filters:visible, button:visible").count() == 0
+    assert page.locator("button:visible").count() == 0
     assert page.locator(there).count() >= 2
 
 
-def test_the_matrix_keeps_its_names_in_sight_and_its_families_apart(visit: Open) -> None:
-    page = visit(size=SMALL)
-    page.evaluate("document.getElementById('plane').scrollTo(9999, 9999)")
-    boxes = (
-        "['#plane', '#matrix thead', '#matrix tbody th'].map((s) => document.querySelector(s).getBoundingClientRect())"
-    )
-    plane, head, first = page.evaluate(f"{boxes}.map((b) => [b.left, b.top])")
-    assert first[0] == pytest.approx(plane[0], abs=2)
-    assert head[1] >= plane[1]
-    assert page.locator("#matrix tr.first").count() == 2
-    choose(page, "family", "shallow")
-    assert page.locator("#matrix tr.first:visible").count() == 1
+def test_the_matrix_keeps_its_tasks_in_sight(visit: Open) -> None:
+    page = visit("family/shallow.html", SMALL)
+    page.evaluate("document.querySelector('.plane').scrollTo(9999, 0)")
+    boxes = "['.plane', '.matrix tbody th'].map((s) => document.querySelector(s).getBoundingClientRect().left)"
+    plane, first = page.evaluate(boxes)
+    assert first == pytest.approx(plane, abs=2)
 
 
 def test_a_command_is_copied(visit: Open) -> None:
@@ -242,13 +221,14 @@ def test_a_long_name_that_was_declined_stays_on_a_small_page(browser: Any, tmp_p
     page.close()
 
 
-def test_the_keyboard_reaches_and_sorts(visit: Open) -> None:
+def test_the_keyboard_reaches_the_content_first(visit: Open) -> None:
     page = visit()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "To the content"
-    page.get_by_label("Sort tasks by the error of spm").focus()
-    page.keyboard.press("Enter")
-    assert page.locator("#matrix [aria-sort=ascending]").count() == 1
+
+
+def choose(page: Any, field: str, value: str) -> None:
+    page.locator(f"select[name={field}]").select_option(value)
 
 
 def order(page: Any, table: str) -> list[str]:
@@ -273,19 +253,6 @@ def test_every_table_is_sorted_and_as_it_was_after_the_third_time(visit: Open) -
     seeds.locator("summary", has_text="Show them").click()
     seeds.locator(".seeds thead").get_by_role("button", name="seconds").click()
     assert seeds.locator(".seeds tbody").nth(0).locator("th[scope=rowgroup]").count() == 1
-
-
-def test_what_was_sorted_is_whole_again_when_filters_make_it_anew(visit: Open) -> None:
-    page = visit()
-    rows = page.locator(".board[data-kind=queries] [data-over=seconds] tbody tr[data-method]")
-    names = rows.locator("th > a")
-    before = rows.all_inner_texts()
-    page.locator(".board[data-kind=queries] [data-over=seconds] thead").get_by_role("button", name="method").click()
-    assert names.all_inner_texts() == sorted(names.all_inner_texts())
-    choose(page, "device", "cpu")
-    assert rows.count() == 3
-    choose(page, "device", "")
-    assert rows.all_inner_texts() == before
 
 
 @pytest.mark.parametrize("path", ["index.html", "method/spm.html"])

@@ -68,8 +68,12 @@ def test_the_best_of_each_task_say_where_they_come_from(tmp_path: Path, capsys: 
     assert main(["table", "--records", str(tmp_path), "--best", "1", "--format", "markdown"]) == 0
     *table, blank, caption = capsys.readouterr().out.splitlines()
     assert [line.split()[3] for line in table[2:]] == ["sphere-lm", "sphere-lm"]
-    assert (blank, caption) == ("", "*24 records: 2026-11-18, commit c2a63318d4, 2 cores of A processor.*")
+    assert (blank, caption) == ("", "*18 records: 2026-11-18, commit c2a63318d4, 2 cores of A processor.*")
     assert main(["table", "--records", str(tmp_path), "--best", "0"]) == 2
+    assert main(["table", "--records", str(tmp_path), "--leaders", "12", "--format", "markdown"]) == 0
+    _, _, row, blank, same = capsys.readouterr().out.splitlines()
+    assert [cell.strip() for cell in row.split("|")[1:6]] == ["shallow", "queries", "sphere-lm", "ours", "2/2"]
+    assert (blank, same) == ("", caption)
 
 
 def test_the_table_comes_in_four_forms(store: str, capsys: pytest.CaptureFixture[str]) -> None:

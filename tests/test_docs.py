@@ -1,5 +1,6 @@
 """What the documents say is true: their code runs, their commands parse, every metric is explained."""
 
+import json
 import re
 import runpy
 import shlex
@@ -10,9 +11,12 @@ from pathlib import Path
 import pytest
 import torch
 
+from paramid.board import data_files, definitions
+from paramid.board.summary import Summary
 from paramid.cli import build_parser, main
 from paramid.contracts import registry
 from paramid.judging.metrics import METRICS
+from paramid.records.publications import epochs
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -109,6 +113,36 @@ def test_the_board_of_the_readme_is_what_was_published(capsys: pytest.CaptureFix
     assert main(words) == 0
     told = capsys.readouterr().out
     assert rest.partition("<!-- end of board")[0] == told, f"stale: paste what `paramid {command}` prints"
+
+
+def test_the_picture_of_the_readme_is_made_of_what_was_published(tmp_path: Path) -> None:
+    path, command = re.search(r"!\[.*\]\((.*)\)\n\n\*`paramid (plot .*)`\*", README).groups()
+    words = command.replace("leaderboard/records", str(ROOT / "leaderboard" / "records")).split()
+    assert words[-2:] == ["--out", path]
+    assert main([*words[:-1], str(tmp_path / "again.svg")]) == 0
+    assert (tmp_path / "again.svg").read_text() == (ROOT / path).read_text(), f"stale: run `paramid {command}`"
+
+
+def test_a_record_is_counted_once_everywhere(capsys: pytest.CaptureFixture[str]) -> None:
+    where = str(ROOT / "leaderboard" / "records")
+    shown = epochs.shown(where, pytest.fail)
+    summary = Summary(shown.ranked, shown.verdicts)
+    assert main(["table", "--records", where, "--best", "1", "--format", "markdown"]) == 0
+    counted = f"*{len(summary.records):,} records: "
+    assert counted in capsys.readouterr().out
+    assert counted in README
+    assert f"<li>{len(summary.records):,} runs</li>" in definitions.facts(summary)
+    assert sum(len(cell.records) for cell in summary.results.values()) == len(summary.records)
+
+
+def test_a_leader_is_the_same_in_the_table_and_on_the_board() -> None:
+    shown = epochs.shown(str(ROOT / "leaderboard" / "records"), pytest.fail)
+    boards = json.loads(data_files.as_json(Summary(shown.ranked, shown.verdicts)))["boards"]
+    rows = re.findall(r"^\| ([\w-]+) +\| (\w+) +\| (\S+) +\|[^|]*\| (\d+)/(\d+) +\|", README, flags=re.MULTILINE)
+    assert 8 < len(rows) < 13
+    for family, kind, leads, solved, accepted in rows:
+        first = boards[family][kind]["rows"][0]
+        assert (first["method"], first["tasks_solved"], first["tasks_accepted"]) == (leads, int(solved), int(accepted))
 
 
 def test_readme_names_every_entry() -> None:

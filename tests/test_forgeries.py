@@ -44,7 +44,7 @@ def ranks(stands: Standing) -> list[str]:
     """The methods in their order, with the page that says so."""
     summary = Summary(stands.ranked.values(), (), stands.notes, {}, stands.reported.values())
     assert "index.html" in site.build(summary)
-    return [f"{s.method} {s.score}" for s in summary.standings["queries"]["queries"]]
+    return [f"{row.method} {row.standing.score}" for row in summary.tables["shallow"]["queries"].rows]
 
 
 @pytest.fixture(scope="module")

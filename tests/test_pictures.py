@@ -19,19 +19,19 @@ from paramid.pictures.panels import panels, varying
 from paramid.pictures.pareto import front, pareto
 from paramid.pictures.phase_map import heat, phase_map
 from paramid.pictures.profile import corners, profile
-from paramid.pictures.scaling import exponent, scaling
+from paramid.pictures.scaling import exponent, growth, scaling
 from paramid.pictures.sheet import Figure
 from paramid.pictures.svg import svg
 from paramid.records.record import Record, Stage
 from paramid.records.selection import chosen
 from paramid.words.naming import UsageError
 from paramid.words.status import Status
-from tests.records import made
+from tests.records import judged, made
 
 Kind = Callable[[list[Record]], Figure]
 FIGURES: list[Kind] = [
     phase_map, curves, lambda r: curves(r, "queries", seeds=False), scaling, pareto, profile,
-    lambda r: pareto(r, "seconds", by="task"), lambda r: noise(r, "m"),
+    lambda r: pareto(r, "seconds", by="task"), lambda r: noise(r, "m"), lambda r: growth({"all": r}, "seconds"),
 ]  # fmt: skip
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -42,7 +42,7 @@ def record(method: str = "spm", task: str = "shallow:D=5,m=2", seed: int = 0, **
     assert isinstance(error, float)
     assert isinstance(seconds, float)
     stages = tuple(
-        Stage("Network", seconds * part, int(1000 * part), 20, 0, 0, {"error": abs(error) ** part if error else 0.0})
+        Stage("Network", seconds * part, int(1000 * part), 20, 0, 0, judged(abs(error) ** part if error else 0.0))
         for part in (0.25, 0.5, 1.0)
     )
     values: dict[str, object] = {
@@ -167,6 +167,28 @@ def test_scaling_finds_the_planted_exponents_and_marks_failures() -> None:
     assert "sgd, m=8: 0/3 identified; 3 timed_out; not identified: 30, 30, 30 s" in told
     assert {"shallow:D=5", "shallow:D=10"} <= set(told.split("\n"))
     assert exponent({2.0: 1.0, 4.0: 0.0}) != exponent({2.0: 1.0, 4.0: 0.0})  # NaN: one point tells no slope
+
+
+def test_growth_over_size_finds_the_planted_exponents() -> None:
+    tasks = [(f"shallow:D={d},m={m}", d * m) for d, m in ((5, 2), (10, 4), (20, 8))]
+    records = [made(who, task, s, rows=size**power) for who, power in (("spm", 2), ("peel", 1)) for task, size in tasks
+               for s in range(3)]  # fmt: skip
+    told = words(growth({"queries": [*records, *(made("sgd", tasks[0][0], s, 0.5) for s in range(3))]}))
+    assert "spm size^2.00" in told
+    assert "peel size^1.00" in told
+    assert "sgd" not in told  # who solves nothing has no growth
+    with pytest.raises(UsageError, match="one point is no growth"):
+        growth({"queries": [r for r in records if r.task == tasks[0][0]]})
+
+
+def test_a_mark_leads_to_its_method_and_is_named_by_its_numbers() -> None:
+    records = [
+        made(who, "shallow:D=5,m=2", s, error) for who, error in (("spm", 1e-5), ("peel", 1e-9)) for s in range(3)
+    ]
+    drawn = svg(pareto(records, links={"spm": "method/spm.html"}))
+    assert drawn.count("<a ") == 1
+    assert '<a href="method/spm.html"><title>spm: error 1e-5 for 1000 rows' in drawn
+    assert 'role="group"' in drawn
 
 
 def test_pareto_draws_a_mark_for_each_method_and_the_front_of_the_best() -> None:

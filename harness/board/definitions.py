@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from paramid.board.markup import escaped, link, marked, table, tag
-from paramid.board.summary import Summary, family
+from paramid.board.summary import Summary
 from paramid.contracts import descriptions
 from paramid.judging.metrics import METRICS
 from paramid.records import agreement
@@ -15,6 +15,7 @@ from paramid.records.provenance import days, made_on
 from paramid.records.record import Record
 from paramid.statistics.intervals import CONFIDENCE, DRAWS
 from paramid.statistics.ranking import CEILING
+from paramid.statistics.sizes import family
 from paramid.statistics.target_costs import TARGETS
 from paramid.words.status import Status
 
@@ -22,11 +23,23 @@ METRICS_PAGE = "docs/metrics.md"
 BOARD: dict[str, str] = {
     "a run": "one method before one teacher (a task and a seed), in a process of its own behind a wall; the harness "
     "counts its time, rows and memory and judges its claims. The newest record of a cell stands",
+    "solved": "of a run: the judge calls its last claim `identified`, as its family defines it; of a task: more than "
+    "half of a method's runs before it. Errors and costs beside it are medians over solved runs",
+    "accepted": "of a task: not every run of it was declined",
+    "board": "a family of tasks and a kind of access, the strongest that was counted for a method in that family; who "
+    "asks for decisions alone has a board of its own, who declines the whole family has none",
+    "times the best": "over the tasks that a method solved, the geometric mean of its median cost before each over the "
+    "least one on the board",
+    "times the limit": "rows for a parameter of the teacher, of which one is the least possible for one output; and "
+    "under noise the error over the Cramér-Rao bound of the least certain parameter",
+    "from": "ours: of this project, whatever it builds upon; else the paper. Where two rows of a paper's method stand "
+    "on a board, the one without options is its default, and the other tuned",
     "cost": "`seconds` inside the method (judging excluded), or rows of the teacher: queries, samples, derivatives and "
-    "moments together",
+    "moments together. Scores are by rows, which no machine changes",
     "target": f"`error` of a claim within {', '.join(f'{t:g}' for t in TARGETS)}",
-    "reached": "the first claim within the target, at what it had cost. Claims stand where a run ended by itself or "
-    "was cut off by its time or rows; a run that raised, crashed, gave up or was declined reached nothing",
+    "reached": "the first claim within the target that the judge calls identified, at what it had cost. Claims stand "
+    "where a run ended by itself or was cut off by its time or rows; a run that raised, crashed, gave up or was "
+    "declined reached nothing",
     "not run": "a seed that others ran on the task counts as a failure, at the most that anybody spent on it",
     "expected cost": "Σ cost of all seeds, until the target or in whole where it was not reached, over the number of "
     "seeds that reached it (COCO's expected running time); infinite where none did",
@@ -35,15 +48,15 @@ BOARD: dict[str, str] = {
     "intervals": f"{CONFIDENCE:.0%}: of shares Wilson's; of medians the bootstrap's; of scores and ranks from "
     f"{DRAWS:,} resamples of tasks and of seeds within them, the same for every method",
     "group": "a method stands below the head of a group only where its score was lower in at least 97.5 % of the "
-    "resamples; methods of one group cannot be told apart by these records",
+    "resamples, or is 0; methods of one group cannot be told apart by these records",
     "win": "of two runs on one task, seed and budget, that of the one that was identified, or of two identified ones "
     "the cheaper; else a draw; declined runs are in no pair",
     "ahead": "more wins than losses, by an exact sign test at 5 % for all pairs of a matrix (Holm)",
-    "board": "the strongest kind of access that was counted for a method in any of its records",
+    "size": "of a task: Σ n_(l-1) n_l over the layers that its name gives, or inputs times neurons. It orders the "
+    "tasks of a family: the frontier is the largest that a method solved",
     "assisted": "is told what no method should know; ranked, and marked",
     "controls": "`truth` and `random` see the teacher; every task is run against them and they never rank",
     "median error": "over seeds; a seed without an error is infinitely bad",
-    "identified": "the judge's flag, as its family defines it; declined runs are not counted among the runs",
     "verified, disputed": f"a run that was repeated and agreed, or did not: {agreement.TOLERANCES}. A method with a "
     "disputed run is kept out of the ranking",
 }
@@ -126,14 +139,14 @@ def origin(record: Record) -> Iterator[str]:
 def reading() -> str:
     """How the first page is to be read."""
     told = {
-        "A score": "the share of tasks and target errors that a method reached, weighed by how much dearer it was "
-        "than the cheapest. 1: cheapest everywhere; 0: nothing reached, or always a thousand times dearer.",
-        "A group": "methods that these records cannot tell apart, whatever their ranks. Small numbers beside a rank "
-        "or a score are its 95 % interval over tasks and seeds.",
-        "A cell": "the power of ten of the median error over seeds: -15 is an error near 1e-15, a double's "
-        "rounding. The darker (by night: the brighter), the more exact. Numbers behind it on hover, and on its page.",
+        "Solved": "the judge calls what was claimed identified: every neuron, sign, shift and outer weight. A task is "
+        "solved by a method where more than half of its seeds are; tasks that it declines beforehand do not count.",
+        "The limit": "×3 rows: three rows of the teacher for each of its parameters, where one is the least possible. "
+        "×3 error: three times the Cramér-Rao bound that noise leaves.",
+        "A group": "methods that these records cannot tell apart. A group ends where scores were lower in 97.5 % of "
+        "2,000 resamples of tasks and seeds. Small pictures and numbers say more on hover.",
         "A failure": "is shown and counted: who gave up or crashed reached nothing, who ran out of time no more "
-        "than it had claimed until then. Who said beforehand that a task is not for it is marked with a dot.",
+        "than it had claimed until then.",
     }
     items = [tag("div", tag("dt", escaped(word)), tag("dd", escaped(words))) for word, words in told.items()]
     return tag("h2", "How to read this", id="reading") + tag("dl", *items, class_="reading")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from paramid.board.markup import tag
 from paramid.pictures import svg
 from paramid.records.escaping import for_csv
+from paramid.words.naming import UsageError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,13 +62,21 @@ def _cell(words: str) -> str:
     return re.sub(r"\s+", " ", str(for_csv(words)))
 
 
+def drawn(draw: Callable[[], Figure]) -> str:
+    """The drawing, or nothing where these records have nothing to draw."""
+    try:
+        return inlined(draw())
+    except UsageError:
+        return ""
+
+
 def sheet() -> str:
     """The rules of style."""
     rules = (
         f".{name} {{ {'; '.join(pair.replace('=', ': ', 1) for pair in told.replace(chr(34), '').split())} }}\n"
         for name, told in SHARED.items()
     )
-    drawing = ":is(figure, details) > svg"
+    drawing = "figure svg"
     return (
         f"/* drawings */\n{drawing} {{ font: 10px var(--sans); fill: currentColor }}\n"
         f"{drawing} text {{ pointer-events: none }}\nsvg :is(path, rect):not([fill]) {{ fill: none }}\n"

@@ -9,6 +9,8 @@ from collections.abc import Iterable
 
 from paramid.pictures.svg import clean
 
+VOID = ("input",)  # that have no end
+
 
 def escaped(words: object) -> str:
     """Words as HTML takes them."""
@@ -22,7 +24,7 @@ def tag(name: str, /, *children: str, **attributes: object) -> str:
         for key, value in attributes.items()
         if value is not None and value is not False
     )
-    return f"<{name}{told}>{''.join(children)}</{name}>"
+    return f"<{name}{told}>" + ("" if name in VOID else f"{''.join(children)}</{name}>")
 
 
 def link(words: object, to: str, **attributes: object) -> str:
@@ -50,7 +52,9 @@ def table(caption: str, head: Iterable[str], rows: Iterable[Iterable[str]], **at
 
 def region(label: str, *children: str, **attributes: object) -> str:
     """What may be wider than the page: it scrolls by itself, by keyboard too."""
-    return tag("div", *children, class_="scroll", role="region", aria_label=label, tabindex="0", **attributes)
+    extra = str(attributes.pop("class_", ""))
+    kind = f"scroll {extra}".rstrip()
+    return tag("div", *children, class_=kind, role="region", aria_label=label, tabindex="0", **attributes)
 
 
 def slim(page: str) -> str:

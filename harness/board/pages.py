@@ -1,44 +1,43 @@
-"""A page for each method, task and family: what it is, how it went, and every seed."""
+"""A page for each method and task: what it is, how it went, and every seed."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from paramid.board import result_tables
-from paramid.board.inline_drawings import inlined
+from paramid.board.family.growth import phases
+from paramid.board.family.matrix import task_words
+from paramid.board.family.numbers import error_words
+from paramid.board.family.origins import origin
+from paramid.board.inline_drawings import drawn
+from paramid.board.marks import badges, bar
 from paramid.board.markup import escaped, link, region, table, tag
-from paramid.board.matrix import task_words
-from paramid.board.standings import badges, bar, rank
-from paramid.board.summary import Result, Summary, family
+from paramid.board.summary import Result, Summary
 from paramid.contracts import descriptions
 from paramid.pictures.curves import curves
 from paramid.pictures.looks import in_turn, look
-from paramid.pictures.panels import varying
-from paramid.pictures.phase_map import phase_map
-from paramid.pictures.scaling import scaling
-from paramid.pictures.sheet import Figure
 from paramid.records.publications import reports
-from paramid.records.quantities import UNITS, budget_words, identified
+from paramid.records.quantities import UNITS, budget_words
 from paramid.records.record import Record
 from paramid.records.selection import entrant
+from paramid.statistics.sizes import family
 from paramid.statistics.target_costs import KINDS, declared
-from paramid.words.naming import UsageError
 
 MOST_LINES = 7  # in a figure
 
 
-def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, str]) -> str:
+def method(
+    summary: Summary, name: str, tasks: Mapping[str, str], slugs: Mapping[str, str], families: Mapping[str, str]
+) -> str:
     """A method's page."""
     cells = summary.of(name)
     base = name.partition(" on ")[0]
     records = [r for cell in cells for r in cell.records]
-    kind = summary.kind.get(name)
     needs = ", ".join(KINDS[k] for k in declared(base)) or "unknown here"
-    run = [words for k, words in KINDS.items() if any(getattr(r, k) for r in records)]
+    run = [words for k, words in KINDS.items() if any(getattr(r, k, 0) for r in records)]
     facts = {
-        "board": KINDS[kind] if kind else "none",
+        "from": origin(base) or "unknown here",
         "may use": needs,
         "used": ", ".join(run) or "nothing",
         "limits": "; ".join(sorted({budget_words(r) for r in records})[:4]),
@@ -47,9 +46,8 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
         [
             tag("p", "Method", class_="kind"),
             tag("h1", escaped(name), badges(summary, name)),
-            _description("methods", base),
             _facts(facts),
-            _places(summary, name),
+            _places(summary, name, families),
             tag("h2", "Before each task"),
             result_tables.cells(
                 cells,
@@ -63,10 +61,12 @@ def method(summary: Summary, name: str, tasks: dict[str, str], slugs: dict[str, 
                 _drawable(cells),
                 "tasks",
             ),
-            _phases(records),
+            phases(records),
             tag("h2", "Every seed"),
             result_tables.seeds(summary, cells),
             _reported(summary, name, records),
+            tag("h2", "What it is"),
+            description("methods", base),
         ]
     )
 
@@ -109,36 +109,14 @@ def task(summary: Summary, name: str, methods: dict[str, str], home: str) -> str
             tag("h2", "Error over cost"),
             _curves([r for c in _solved(cells) for r in c.records], _drawable(cells), "methods"),
             tag("h2", "Definition"),
-            _description("tasks", family_name, at=home),
+            description("tasks", family_name, at=home),
             tag("h2", "What can be identified"),
             _identifiable(obstacles),
         ]
     )
 
 
-def of_family(summary: Summary, name: str, tasks: dict[str, str]) -> str:
-    """A family's page."""
-    ours = [t for t in summary.tasks if family(t) == name]
-    records = [r for t in ours for c in summary.before(t)[:MOST_LINES] for r in c.records]
-    rows = []
-    for t in ours:
-        cells = summary.before(t)
-        found = [c.entrant for c in cells if c.identified]
-        told = escaped(", ".join(found[:4]) + (f" and {len(found) - 4} more" if len(found) > 4 else "")) or "nobody yet"
-        rows.append((tag("a", task_words(t), href=tasks[t]), f"{len(found)} of {len(cells)}", told))
-    return "".join(
-        [
-            tag("p", "Family of tasks", class_="kind"),
-            tag("h1", escaped(name)),
-            _description("tasks", name),
-            tag("h2", "Its tasks"),
-            table("Tasks and who identifies them", ("task", "methods that identify", "best first"), rows),
-            _growth(records),
-        ]
-    )
-
-
-def _description(group: str, name: str, at: str | None = None) -> str:
+def description(group: str, name: str, at: str | None = None) -> str:
     """What the code says of itself: the first line of the class, its reference, the words of the module or where."""
     source = descriptions.of(group, name)
     if source is None:
@@ -155,17 +133,20 @@ def _facts(facts: dict[str, str]) -> str:
     )
 
 
-def _places(summary: Summary, name: str) -> str:
-    kind = summary.kind.get(name)
+def _places(summary: Summary, name: str, families: Mapping[str, str]) -> str:
+    """A row for each family where a method stands."""
     rows = []
-    for over, placed in summary.standings.get(kind or "", {}).items():
-        for s in placed:
-            if s.method == name:
-                rows.append((escaped(UNITS[over].split(" (")[0]), rank(s.rank, s.rank_interval),
-                             f"{s.group}", bar(s.score, s.score_interval)))  # fmt: skip
+    for board in (board for by_kind in summary.tables.values() for board in by_kind.values()):
+        where = link(board.family, families[board.family]), escaped(KINDS[board.kind])
+        for row in (row for row in board.rows if row.method == name):
+            place, solved = row.standing, f"{len(row.solved)}/{row.accepted}"
+            score = bar(place.score, place.score_interval)
+            rows.append((*where, str(place.group), solved, error_words(row.error), score))
+        if name in board.nothing:
+            rows.append((*where, *("–",) * 4))
     if not rows:
         return tag("p", "Not ranked.")
-    return table(f"Place among {KINDS[str(kind)]}, with 95 % intervals", ("cost", "rank", "group", "score"), rows)
+    return table("Where it stands", ("family", "by", "group", "tasks solved", "error", "score"), rows)
 
 
 def _solved(cells: Sequence[Result]) -> list[Result]:
@@ -185,39 +166,12 @@ def _has_claims(cell: Result) -> bool:
 def _curves(records: Sequence[Record], there: int, what: str) -> str:
     """Medians over seconds and over rows: a line for each method before a task, or for each task of a method."""
     looks = in_turn(dict.fromkeys(map(entrant, records))).__getitem__ if what == "tasks" else look
-    drawn = [_drawn(lambda over=over: curves(records, over, seeds=False, looks=looks)) for over in UNITS]  # type: ignore[misc]
-    if not any(drawn):
+    made = [drawn(lambda over=over: curves(records, over, seeds=False, looks=looks)) for over in UNITS]  # type: ignore[misc]
+    if not any(made):
         return tag("p", "No claim has an error to draw.")
     note = f" {MOST_LINES} of {there} {what}, those with the smallest errors." if there > MOST_LINES else ""
     told = tag("p", f"The median over seeds of the least error so far; a seed without a claim is infinitely bad.{note}")
-    return told + tag("div", *(tag("figure", d) for d in drawn if d), class_="figures")
-
-
-def _phases(records: Sequence[Record]) -> str:
-    """Where a method succeeds over two options of a family, where the tasks fill at least half of such a map."""
-    made = []
-    for name in sorted({family(r.task) for r in records}):
-        ours = [r for r in records if family(r.task) == name]
-        values = list(varying(ours).values())
-        full = len(values) > 1 and 2 * len({r.task for r in ours}) > math.prod(values[:2])
-        if full and any(map(identified, ours)) and (drawn := _drawn(lambda ours=ours: phase_map(ours))):  # type: ignore[misc]
-            made += [tag("figure", drawn, tag("figcaption", f"{escaped(name)}: phase map"))]
-    return tag("h2", "Where it works") + tag("div", *made, class_="figures") if made else ""
-
-
-def _growth(records: Sequence[Record]) -> str:
-    """How time grows over the option that varies most."""
-    over = next(iter(varying(records)), "m")
-    drawn = _drawn(lambda: scaling(records, over))
-    return tag("h2", "How time grows") + tag("div", tag("figure", drawn), class_="figures") if drawn else ""
-
-
-def _drawn(draw: Callable[[], Figure]) -> str:
-    """The figure, or nothing where these records have nothing to draw."""
-    try:
-        return inlined(draw())
-    except UsageError:
-        return ""
+    return told + tag("div", *(tag("figure", d) for d in made if d), class_="figures")
 
 
 def _identifiable(obstacles: Sequence[str]) -> str:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 
+from paramid.board.family.numbers import error_words
 from paramid.board.markup import broken, escaped, region, tag
-from paramid.board.matrix import shown_error
-from paramid.board.standings import OVER
-from paramid.board.summary import Result, Summary, family
+from paramid.board.summary import Result, Summary
 from paramid.records.number_format import shown
 from paramid.records.quantities import identified
 from paramid.records.record import Record
 from paramid.statistics import pairwise
 from paramid.statistics.pairwise import Wins, wins
+from paramid.statistics.sizes import family
 from paramid.statistics.target_costs import KINDS
 from paramid.words.status import Status
 
@@ -30,6 +30,7 @@ NOTE = (
     "neither declined. Bold where it is ahead or behind by a sign test, at 5 % for the whole matrix (Holm); pale is "
     "chance as well. A pair opens above, with every task."
 )
+OVER = {"seconds": "seconds", "queries": "rows of the teacher"}
 Groups = dict[tuple[str, str], dict[str, list[Record]]]
 
 
@@ -50,19 +51,18 @@ def body(summary: Summary) -> str:
 
 def groups(summary: Summary) -> Groups:
     """The runs of every family and kind of access in which at least two methods ran; disputed ones are left out."""
-    found: Groups = defaultdict(dict)
-    for name in summary.columns:
-        kind = summary.kind.get(name)
-        if kind is None or name in summary.disputed:
-            continue
-        by_family: dict[str, list[Record]] = defaultdict(list)
-        for cell in summary.of(name):
-            by_family[family(cell.task)] += [r for r in cell.records if r.status is not Status.DECLINED]
-        for each, ours in by_family.items():
-            if ours:
-                found[each, kind][name] = ours
-    places = list(KINDS)
-    return {w: found[w] for w in sorted(found, key=lambda w: (w[0], places.index(w[1]))) if len(found[w]) > 1}
+    found: Groups = {}
+    for each, by_kind in summary.tables.items():
+        for kind, table in by_kind.items():
+            runs = {name: _runs(summary, name, each) for name in table.methods}
+            found[each, kind] = {name: ours for name, ours in runs.items() if ours}
+    return {which: ours for which, ours in found.items() if len(ours) > 1}
+
+
+def _runs(summary: Summary, name: str, each: str) -> list[Record]:
+    """All of a method before a family that it did not decline."""
+    cells = (cell for cell in summary.of(name) if family(cell.task) == each)
+    return [r for cell in cells for r in cell.records if r.status is not Status.DECLINED]
 
 
 def data(summary: Summary) -> dict[str, object]:
@@ -93,13 +93,13 @@ def data(summary: Summary) -> dict[str, object]:
 def said(cell: Result) -> list[str]:
     """What a cell came to: solved, median error, rows and seconds."""
     solved = f"{cell.identified}/{len(cell.records)}"
-    return [solved, shown_error(cell.error), f"{cell.rows:,.0f}", shown(cell.seconds)]
+    return [solved, error_words(cell.error), f"{cell.rows:,.0f}", shown(cell.seconds)]
 
 
 def _form(summary: Summary) -> str:
     by_kind: dict[str, list[str]] = defaultdict(list)
     for name in summary.columns:
-        by_kind[summary.kind.get(name) or ""].append(name)
+        by_kind[summary.kinds.get(name, ("",))[-1]].append(name)
     methods = "".join(
         tag("optgroup", *(tag("option", escaped(n), value=n) for n in ours), label=KINDS.get(kind, "not ranked"))
         for kind, ours in by_kind.items()

@@ -6,10 +6,11 @@ import math
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 
+from paramid.board.family.matrix import task_words
+from paramid.board.family.numbers import error_words as shown_error
+from paramid.board.marks import share
 from paramid.board.markup import escaped, region, table, tag
-from paramid.board.matrix import shown_error, task_words
 from paramid.board.rerun_command import command
-from paramid.board.standings import share
 from paramid.board.summary import MARKS, Result, Summary
 from paramid.records.number_format import shown
 from paramid.records.quantities import cost, error, error_words

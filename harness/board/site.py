@@ -7,21 +7,13 @@ from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from paramid.board import (
-    data_files,
-    definitions,
-    filters,
-    history,
-    inline_drawings,
-    matrix,
-    pages,
-    pairwise_page,
-    standings,
-)
+from paramid.board import data_files, definitions, history, inline_drawings, pages, pairwise_page
+from paramid.board.family import cards, section
+from paramid.board.family import page as family_page
 from paramid.board.markup import escaped, link, plain_words, slim, slugs, tag
-from paramid.board.summary import Summary, family
+from paramid.board.summary import Summary
 from paramid.records.provenance import project_url
-from paramid.statistics.target_costs import KINDS
+from paramid.statistics.sizes import family
 
 TITLE = "Who can recover a network's weights, how exactly, and at what cost?"
 ICON = (
@@ -33,11 +25,10 @@ NOTHING = (
     "No record stands yet. <code>paramid compare --suite standard</code> makes them, <code>paramid publish</code> puts "
     "them into <code>leaderboard/records</code>, and <code>paramid board</code> makes this page of them."
 )
-SCRIPTS = ("shared.js", "board.js", "pairwise.js")
-EVERYWHERE, FRONT, PAIRWISE = ("names.js", "shared.js"), ("data.js", "board.js"), ("data.js", "pairwise.js")
+SCRIPTS = ("front.js", "shared.js", "pairwise.js")
+EVERYWHERE, FRONT, PAIRWISE = ("names.js", "shared.js"), ("front.js",), ("data.js", "pairwise.js")
 NAVIGATION = {
-    "Standings": "index.html#standings",
-    "Matrix": "index.html#cells",
+    "Families": "index.html",
     "Compare": "pairwise.html",
     "History": "history.html",
     "Definitions": "definitions.html",
@@ -53,9 +44,8 @@ SEARCH = tag(
     hidden=True,
 )
 LEAD = (
-    "Methods see only what was agreed: samples, queries, decisions, derivatives or moments. The harness counts every "
-    "row, judges every claim modulo the symmetries nobody can see, and shows every failure. Ranks go only as far as "
-    "these records can tell methods apart."
+    "Who leads, by what access: tasks solved of those accepted, median error, rows of the teacher and seconds; "
+    "(×3): three times what is possible at all."
 )
 
 
@@ -77,12 +67,14 @@ def _built(summary: Summary, over_commits: str) -> dict[str, bytes]:
     method_slugs, task_slugs = slugs(summary.columns), slugs(summary.tasks)
     methods = {name: f"method/{slug}.html" for name, slug in method_slugs.items()}
     tasks = {name: f"task/{slug}.html" for name, slug in task_slugs.items()}
-    families = {name: f"family/{slug}.html" for name, slug in slugs(map(family, summary.tasks)).items()}
+    family_slugs = slugs(map(family, summary.tasks))
+    families = {name: f"family/{family_slugs[name]}.html" for name in summary.families}
     up = {**{n: f"../{u}" for n, u in methods.items()}, **{n: f"../{u}" for n, u in tasks.items()}}
+    homes = {name: f"../{url}" for name, url in families.items()}
     made = {
         "index.html": page(
             TITLE,
-            _front(summary, methods, tasks, families, bool(over_commits)),
+            _front(summary, methods, families, bool(over_commits)),
             scripts=FRONT if summary.records else (),
         ),
         "definitions.html": page("Definitions", definitions.definitions(summary)),
@@ -101,11 +93,11 @@ def _built(summary: Summary, over_commits: str) -> dict[str, bytes]:
     if over_commits:
         made["history.html"] = page(history.TITLE, over_commits)
     for name, url in methods.items():
-        made[url] = page(name, pages.method(summary, name, up, task_slugs), depth=1)
+        made[url] = page(name, pages.method(summary, name, up, task_slugs, homes), depth=1)
     for name, url in tasks.items():
-        made[url] = page(name, pages.task(summary, name, up, f"../{families[family(name)]}"), depth=1)
+        made[url] = page(name, pages.task(summary, name, up, homes[family(name)]), depth=1)
     for name, url in families.items():
-        made[url] = page(f"Family {name}", pages.of_family(summary, name, up), depth=1)
+        made[url] = page(f"Family {name}", family_page.body(summary, name, up, family_slugs[name]), depth=1)
     return {path: text.encode("utf-8", "replace") for path, text in sorted(made.items())}
 
 
@@ -143,30 +135,13 @@ def whole(title: str, body: str, navigation: Mapping[str, str], *, depth: int = 
     return slim(f'<!doctype html>\n<html lang="en">{text}</html>\n')
 
 
-def _front(
-    summary: Summary, methods: dict[str, str], tasks: dict[str, str], families: dict[str, str], over_commits: bool
-) -> str:
-    hero = tag(
-        "div", tag("h1", escaped(TITLE)), tag("p", LEAD, class_="lead"), definitions.facts(summary), class_="hero"
-    )
+def _front(summary: Summary, methods: dict[str, str], families: dict[str, str], over_commits: bool) -> str:
+    """The answer: cards, and below them the chosen family; without a choice the first one, without a style all."""
+    hero = tag("div", tag("h1", escaped(TITLE)), tag("p", LEAD, class_="lead"), class_="hero")
     last = tag("p", link("Errors and times over commits", "history.html"), class_="note") if over_commits else ""
     if not summary.records:
-        return hero + tag("h2", "Standings", id="standings") + tag("p", NOTHING, id="cells") + last
-    boards = "".join(standings.section(summary, kind, methods) for kind in KINDS if kind in summary.boards)
-    listed = " ".join(link(name, url) for name, url in families.items())
-    parts = [
-        hero,
-        definitions.reading(),
-        filters.filter_form(summary),
-        tag("h2", "Standings", id="standings"),
-        tag("p", "A board for each kind of access. The dot is the score, the band its 95 % interval, as is what stands "
-                 "beside it and beside the rank; "
-                 f"{link('definitions', 'definitions.html')}.", class_="note"),
-        boards,
-        tag("h2", "Every method before every task", id="cells"),
-        tag("p", f"Families: {listed}", class_="note families"),
-        matrix.legend(),
-        matrix.matrix(summary, methods, tasks),
-        last,
-    ]  # fmt: skip
-    return "".join(parts)
+        return hero + tag("p", NOTHING) + last
+    anchors = {name: Path(url).stem for name, url in families.items()}
+    sections = [section.section(summary, name, methods, anchors[name], url) for name, url in families.items()]
+    return "".join([hero, cards.cards(summary, methods, anchors), tag("div", *sections, class_="chosen"),
+                    definitions.reading(), definitions.facts(summary), last])  # fmt: skip

@@ -14,14 +14,13 @@ from paramid.records.number_format import shown
 from paramid.records.publications.lines import DISPUTED, UNVERIFIED, VERIFIED, Verdict, fingerprint
 from paramid.records.quantities import cost, endings, error, identified
 from paramid.records.record import Record
-from paramid.records.selection import Entrants, entrants, options, order
+from paramid.records.selection import Entrants, entrants, order
+from paramid.statistics.family_standings import tables
 from paramid.statistics.intervals import Interval, median, median_interval, wilson
-from paramid.statistics.ranking import Standing, standings
-from paramid.statistics.target_costs import COST_KINDS, TargetCosts, boards, target_costs
-from paramid.words.naming import Name
+from paramid.statistics.sizes import family
+from paramid.statistics.target_costs import KINDS
 from paramid.words.status import BROKEN, Status
 
-SIZES = {"below 10": 10, "10 to 19": 20, "20 to 49": 50, "50 and more": math.inf}  # of the input
 MARKS = {
     "identified": "✓", "partly identified": "◐", "not identified": "✗", "timed out": "◷", "declined": "∅",
     "gave up": "↩", "failed": "!",
@@ -131,8 +130,6 @@ class Summary:
         self.verdicts = {key: v.verdict for key, v in by_record.items()}
         self.reasons = {key: v.reason for key, v in by_record.items()}
         self.disputed = {n for n, ours in self.entrants.items() if any(self.verdict(r) == DISPUTED for r in ours)}
-        self.boards = boards(self.entrants)
-        self.kind = {name: kind for kind, ours in self.boards.items() for name in ours}
         grouped: dict[tuple[str, str], list[Record]] = defaultdict(list)
         for name, ours in self.entrants.items():
             for r in ours:
@@ -142,12 +139,8 @@ class Summary:
             for key, ours in grouped.items()
         }
         self.tasks = tuple(sorted({task for _, task in self.results}, key=order))
-        self.target_costs = {
-            kind: {over: self._target_costs(kind, over) for over in COST_KINDS} for kind in self.boards
-        }
-        self.standings: dict[str, dict[str, list[Standing]]] = {
-            kind: {over: standings(made) for over, made in both.items()} for kind, both in self.target_costs.items()
-        }
+        made = tables({name: ours for name, ours in self.entrants.items() if name not in self.disputed})
+        self.tables = {name: made[name] for name in self.families if name in made}
 
     @property
     def records(self) -> list[Record]:
@@ -156,9 +149,26 @@ class Summary:
 
     @cached_property
     def columns(self) -> tuple[str, ...]:
-        """The entrants, board after board, best first; those kept out of the ranking last."""
-        ranked = [s.method for both in self.standings.values() for s in both["seconds"]]
-        return (*ranked, *(name for name in self.entrants if name not in ranked))
+        """The entrants, family after family and board after board, best first; those kept out of the ranking last."""
+        ranked = [name for by_kind in self.tables.values() for table in by_kind.values() for name in table.methods]
+        return tuple(dict.fromkeys((*ranked, *self.entrants)))
+
+    @cached_property
+    def families(self) -> tuple[str, ...]:
+        """The families of the tasks, in the order of the registry, those that it does not know last."""
+        there = {family(task) for task in self.tasks}
+        known = [entry.name for entry in descriptions.entries("tasks")]
+        return (*(name for name in known if name in there), *sorted(there - set(known)))
+
+    @cached_property
+    def kinds(self) -> Mapping[str, tuple[str, ...]]:
+        """The boards that a method stands on, the weakest access first."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for by_kind in self.tables.values():
+            for kind, table in by_kind.items():
+                for name in table.methods:
+                    found[name].add(kind)
+        return {name: tuple(kind for kind in KINDS if kind in kinds) for name, kinds in found.items()}
 
     def verdict(self, record: Record) -> str | None:
         """`verified`, `disputed`, or None where nobody ran it again."""
@@ -199,9 +209,6 @@ class Summary:
                 found.append(DevicePair(method, task, (here.error, there.error), _differ(here, there)))
         return found
 
-    def _target_costs(self, kind: str, over: str) -> TargetCosts:
-        return target_costs({n: ours for n, ours in self.boards[kind].items() if n not in self.disputed}, over)
-
 
 def _by_print(records: Iterable[Record], *, wanted: bool) -> dict[str, Record]:
     """Records by their hashes, or by their places where no hash is asked for."""
@@ -216,25 +223,6 @@ def _differ(here: Result, there: Result) -> str | None:
         if other and agreement.comparable(r, other) and (problem := agreement.disagreement(r, other)):
             return f"seed {r.seed}: {problem.replace('recorded', 'CPU', 1).replace('found', 'GPU', 1)}"
     return None
-
-
-def family(task: str) -> str:
-    """The family of a task."""
-    return Name.parse(task).base
-
-
-def inputs(task: str) -> float:
-    """D: what its name says, or its family by default; NaN where neither is known."""
-    told: object = options(task).get("D")
-    if told is None and (source := descriptions.of("tasks", task)):
-        told = source.literal("D")
-    return float(told) if isinstance(told, int | float) else math.nan
-
-
-def size(task: str) -> str:
-    """The class of its input."""
-    d = inputs(task)
-    return next((words for words, most in SIZES.items() if d < most), "unknown")
 
 
 def tally(cells: Iterable[Result]) -> tuple[int, int]:

@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from paramid.commands import DONE, Add
 from paramid.commands.arguments import SOURCES, format, published_records, store, warn
 from paramid.records import text_tables
+from paramid.records.record import Record
 from paramid.words.naming import UsageError
 
 EXAMPLE = """paramid table --format markdown
 paramid table --tasks shallow --sort seconds --columns task method seconds bits
-paramid table --records published --best 3"""
+paramid table --records published --best 3
+paramid table --records published --leaders 12"""
 
 
 def arguments(add: Add) -> None:
@@ -22,6 +24,7 @@ def arguments(add: Add) -> None:
     add("--methods", nargs="+", default=(), metavar="M", help="only these (default: all, controls too)")
     add("--tasks", nargs="+", default=(), metavar="PREFIX", help="only these and the same with further options")
     add("--best", type=int, metavar="N", help="the N best methods of each task, and where the records come from")
+    add("--leaders", type=int, metavar="N", help="who leads a family by an access, in N rows, as the board says it")
     add("--sort", nargs="+", default=(), metavar="C", help="best first by these columns (default: task by task)")
     add("--columns", nargs="+", default=(), metavar="C", help="these and no others; any metric is one")
     format(add)
@@ -29,12 +32,15 @@ def arguments(add: Add) -> None:
 
 def act(options: argparse.Namespace) -> int:
     """Run the command; its exit code."""
-    from paramid.records.provenance import made_on, mixed_seconds
+    from paramid.records.provenance import mixed_seconds
     from paramid.records.selection import chosen, newest
     from paramid.records.store import Store
 
-    if options.best is not None and options.best < 1:
-        raise UsageError(f"--best is {options.best}; a whole number from 1 was wanted")
+    for name in ("best", "leaders"):
+        if (most := getattr(options, name)) is not None and most < 1:
+            raise UsageError(f"--{name} is {most}; a whole number from 1 was wanted")
+    if options.leaders is not None:
+        return _leaders(options)
     if options.records is not None:
         records = newest(published_records(options.records).ranked.values())
     else:
@@ -48,10 +54,40 @@ def act(options: argparse.Namespace) -> int:
     if made or not captioned:
         print_table(made, options.format, options.columns)
     if captioned:
-        print(*([""] if made else []), f"*{len(records):,} records: {', '.join(made_on(records))}.*", sep="\n")
+        caption(records, below=bool(made))
     if mixed := mixed_seconds(records):
         warn(mixed)
     return DONE
+
+
+def _leaders(options: argparse.Namespace) -> int:
+    from paramid.board.family.leaders import HEAD, leaders
+    from paramid.board.summary import Summary
+    from paramid.records.selection import chosen
+    from paramid.records.store import Store
+
+    if options.records is not None:
+        shown = published_records(options.records)
+        ranked, verdicts = dict(shown.ranked), shown.verdicts
+    else:
+        ranked, verdicts = {r.key: r for r in Store.existing(options.store, warn).records()}, ()
+    if options.methods or options.tasks:
+        kept = set(map(id, chosen(list(ranked.values()), options.methods, options.tasks)))
+        ranked = {digest: r for digest, r in ranked.items() if id(r) in kept}
+    summary = Summary(ranked, verdicts)
+    print_table(leaders(summary.tables, options.leaders), options.format, options.columns or HEAD)
+    if options.format == "markdown":
+        caption(summary.records)
+    return DONE
+
+
+def caption(records: Sequence[Record], *, below: bool = True) -> None:
+    """How many records stand, as the board counts them: the newest of every seed, controls left out."""
+    from paramid.records.provenance import made_on
+    from paramid.records.selection import entrants
+
+    stand = [r for ours in entrants(records).values() for r in ours]
+    print(*([""] if below else []), f"*{len(stand):,} records: {', '.join(made_on(stand))}.*", sep="\n")
 
 
 def print_table(made: Sequence[text_tables.Row], form: str, columns: Sequence[str] = ()) -> None:

@@ -98,6 +98,11 @@ def draw_panels(
     """A panel for each group of tasks that has anything to draw; a UsageError with the `lack` if none has."""
     groups = panels(records, by).items()
     made = {title: panel for title, group in groups if (panel := prepare(title, lines(group))) is not None}
+    return draw_made(made, label, lack)
+
+
+def draw_made(made: Mapping[str, Panel], label: str, lack: str) -> Figure:
+    """The panels by their titles; a UsageError with the `lack` if there is none."""
     if not made:
         raise UsageError(lack)
     words = {title: end_words(panel.results) for title, panel in made.items()}

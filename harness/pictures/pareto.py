@@ -1,9 +1,9 @@
 """Who buys how small an error at what cost.
 
 A mark is the median of a method: over its seeds before one task, which stand pale around it, or over the tasks of a
-family that it did not decline, whose medians do. A seed without an error is infinitely bad. Rows of a family are told
-for a parameter of the teacher, where all records do: below 1 is impossible for one output. The broken line is the front
-of those that nobody beats in both,
+family that it did not decline, whose medians do, unless a panel has more than `PARTS`. A seed without an error is
+infinitely bad. Rows of a family are told for a parameter of the teacher, where all records do: below 1 is impossible
+for one output. The broken line is the front of those that nobody beats in both,
 
     (1)  { s : no t with cost(t) ≤ cost(s), error(t) ≤ error(s) and one of the two smaller }.
 """
@@ -47,7 +47,7 @@ from paramid.records.selection import order
 from paramid.words.naming import Name, UsageError
 from paramid.words.status import Status
 
-TALL, BELOW = BODY + 50, 54.0
+TALL, BELOW, PARTS = BODY + 50, 54.0, 400
 EACH = "rows_per_parameter"
 KINDS = ("family", "task")
 
@@ -60,8 +60,13 @@ class Place(NamedTuple):
     told: str
 
 
-def pareto(records: Sequence[Record], over: str = "queries", *, by: str = "family") -> Figure:
-    """Median errors over rows of the teacher or seconds: a panel for each family, or for each task."""
+def pareto(
+    records: Sequence[Record], over: str = "queries", *, by: str = "family", links: Mapping[str, str] | None = None
+) -> Figure:
+    """Median errors over rows of the teacher or seconds: a panel for each family, or for each task.
+
+    `links` are the addresses of methods, to which their marks lead.
+    """
     if over not in UNITS or by not in KINDS:
         raise UsageError(f"pareto goes over {' or '.join(UNITS)} by {' or '.join(KINDS)}, not {over!r} by {by!r}")
     made = {}
@@ -77,7 +82,7 @@ def pareto(records: Sequence[Record], over: str = "queries", *, by: str = "famil
     about = ". ".join(f"{title}: {'; '.join(p.told for p in places.values())}" for title, (_, places) in made.items())
     figure, every = sheet([TALL] * len(made), f"Error over {over}", about, below=BELOW)
     for axes, (title, (told, places)) in zip(every, made.items(), strict=True):
-        _panel(axes, title, told, places, "task" if by == "family" else "seed")
+        _panel(axes, title, told, places, "task" if by == "family" else "seed", links or {})
     return figure
 
 
@@ -108,7 +113,7 @@ def front(points: Iterable[Point]) -> list[Point]:
     return kept
 
 
-def _panel(axes: Axes, title: str, over: str, places: Mapping[str, Place], part: str) -> None:
+def _panel(axes: Axes, title: str, over: str, places: Mapping[str, Place], part: str, links: Mapping[str, str]) -> None:
     there = {name: p for name, p in places.items() if math.isfinite(p.point[1])}
     parts = [(c, e) for p in there.values() for c, e in (*p.parts, p.point) if math.isfinite(e)]
     x = Scale.around([c for c, _ in parts] + ([1.0] if over == EACH else []))
@@ -126,17 +131,25 @@ def _panel(axes: Axes, title: str, over: str, places: Mapping[str, Place], part:
     corners = [(best[0][0], y.high), *best, (x.high, best[-1][1])]
     broken = Look(INK, (5, 3), "")
     line(axes, [(x.held(c), e) for c, e in corners], broken, width=1.2, alpha=0.5, drawstyle="steps-post")
-    for name, p in there.items():
-        for c, e in p.parts:
-            if math.isfinite(e) and len(p.parts) > 1:
-                mark(axes, (x.held(c), y.held(e)), look(name), alpha=0.35, markersize=4.0)
-    _names(axes, there, x, y, best)
+    for name, (c, e) in _pale(there):
+        mark(axes, (x.held(c), y.held(e)), look(name), alpha=0.35, markersize=4.0)
+    _names(axes, there, x, y, best, links)
     if absent := [name for name in places if name not in there]:
         words = f"no error at the median: {', '.join(absent)}"
         note(axes, (0.0, -44.0), clipped(words, 66)).set_gid(titled(words))
 
 
-def _names(axes: Axes, there: Mapping[str, Place], x: Scale, y: Scale, best: Sequence[Point]) -> None:
+def _pale(there: Mapping[str, Place]) -> list[tuple[str, Point]]:
+    """What the marks are medians of, by method, where there is any and not too many to see."""
+    found = [
+        (name, part) for name, p in there.items() for part in p.parts if len(p.parts) > 1 and math.isfinite(part[1])
+    ]
+    return found if len(found) <= PARTS else []
+
+
+def _names(
+    axes: Axes, there: Mapping[str, Place], x: Scale, y: Scale, best: Sequence[Point], links: Mapping[str, str]
+) -> None:
     """The marks, and a name beside each, those on the front first; led there where it had to stand apart.
 
     A mark upon others is smaller than they are. A name says of how many tasks, where others had more.
@@ -152,8 +165,7 @@ def _names(axes: Axes, there: Mapping[str, Place], x: Scale, y: Scale, best: Seq
     points, stairs = [inside(there[name].point) for name in ranked], [inside(point) for point in best]
     avoided = [Box(a, b, (stairs[i + 1][0] if i + 1 < len(stairs) else across), b) for i, (a, b) in enumerate(stairs)]
     avoided += [Box(a, b, a, (stairs[i - 1][1] if i else tall)) for i, (a, b) in enumerate(stairs)]
-    parts = [inside(part) for p in there.values() for part in p.parts if math.isfinite(part[1])]
-    avoided += [Box(a - 2, b - 2, a + 2, b + 2) for a, b in parts]
+    avoided += [Box(a - 2, b - 2, a + 2, b + 2) for a, b in (inside(part) for _, part in _pale(there))]
     boxes = beside(points, [words[n] for n in ranked], Box(0.0, 0.0, across + 8, tall + 4), SMALL, avoided)
     for i, (name, (a, b), box) in enumerate(zip(ranked, points, boxes, strict=True)):
         near = (min(max(a, box.left), box.right), min(max(b, box.bottom), box.top))
@@ -162,7 +174,8 @@ def _names(axes: Axes, there: Mapping[str, Place], x: Scale, y: Scale, best: Seq
             line(axes, led, look(name)._replace(dash=()), width=0.7, transform=axes.transAxes)
         below = sum(math.dist((a, b), other) < MARK / 2 for other in points[:i])
         place = (x.held(there[name].point[0]), y.held(there[name].point[1]))
-        mark(axes, place, look(name), label=name, told=there[name].told, markersize=8.0 * 0.65**below)
+        made = mark(axes, place, look(name), label=name, told=there[name].told, markersize=8.0 * 0.65**below)
+        made.set_url(links.get(name))
         text = note(axes, ((box.left + box.right) / 2, (box.bottom + box.top) / 2), words[name], alpha=1.0, ha="center")
         if not words[name].startswith(name):
             text.set_gid(titled(name))

@@ -124,8 +124,11 @@ def _marks(element: Element, shapes: Mapping[str, str]) -> Iterator[Mark]:
     name, looks = element.tag.removeprefix(OF_SVG), _looks(element)
     if name == "g" and (told := element.get("id", "")).startswith(TITLE):
         inside = "".join(_written(element, shapes))
-        if inside:
-            yield Mark("", "", f"<g><title>{escaped(told.removeprefix(TITLE))}</title>{inside}</g>")
+        title = f"<title>{escaped(told.removeprefix(TITLE))}</title>"
+        if inside.startswith("<a "):  # which the title names
+            yield Mark("", "", inside.replace(">", f">{title}", 1))
+        elif inside:
+            yield Mark("", "", f"<g>{title}{inside}</g>")
     elif name == "a":
         yield Mark("", "", f'<a href="{escaped(element.get(LINK))}">{"".join(_written(element, shapes))}</a>')
     elif name == "g":

@@ -36,8 +36,8 @@ def log_median(errors: Sequence[float]) -> float:
     return math.sqrt(median_low(errors) * median_high(errors))
 
 
-def identified(record: Record) -> bool:
-    """Whether the judge says so."""
+def identified(record: Stage | Record) -> bool:
+    """Whether the judge says so of a claim, or of the last one."""
     return record.metrics.get("identified") == 1
 
 

@@ -8,7 +8,8 @@ For a method s, a task p and a target error ε, over the seeds of the task,
 
 A seed that failed, was declined or was never run did not reach anything (`target_costs`). The whole table is
 resampled, tasks first and seeds within them, the same for every method: ranks get intervals, and a method is set below
-the head of a group only where its score was lower in at least 97.5 % of the resamples. Everything else is one group.
+the head of a group only where its score was lower in at least 97.5 % of the resamples, or is 0: who reached nothing is
+in no group with a leader. Everything else is one group.
 
 References: Hansen et al., COCO, arXiv:1603.08785 (expected running time); Dolan & Moré, Math. Program. 91 (2002).
 """
@@ -78,7 +79,7 @@ def standings(target_costs: TargetCosts, draws: int = DRAWS, confidence: float =
     order = sorted(range(len(target_costs.methods)), key=lambda s: (-whole[s], target_costs.methods[s]))
     groups, head, group = {}, order[0], 1
     for s in order:
-        if (drawn[:, head] > drawn[:, s]).mean() >= 1 - edge:
+        if (drawn[:, head] > drawn[:, s]).mean() >= 1 - edge or whole[head] > 0 == whole[s]:
             head, group = s, group + 1
         groups[s] = group
     final = ranks(whole)

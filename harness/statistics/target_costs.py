@@ -1,16 +1,19 @@
 """Who stands on which board, and what each record spent until a claim of it met each target.
 
-    (1)  a run reached ε with its first claim of error ≤ ε, at what that claim had cost; others spent all they did,
+    (1)  a run reached ε with its first claim of error ≤ ε that the judge calls identified, at what that claim had cost;
+         others spent all they did,
     (2)  claims stand where a run ended by itself or was cut off (`STANDING`); a run that failed, was declined, or whose
          method withdrew its answer reached nothing,
     (3)  a seed that others ran on the task counts as not reached, at the most that anybody spent on the task.
 
-A method stands on the board of the strongest kind of access that was counted for it, in any of its records. Assisted
-runs see what no method should; they are marked. Controls stand nowhere.
+A method stands on the board of the strongest kind of access that was counted for it, in any of these records; one that
+asks for nothing but decisions on a board of its own. Assisted runs see what no method should; they are marked. Controls
+stand nowhere.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -21,19 +24,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paramid.contracts import descriptions
-from paramid.records.quantities import UNITS, cost, error
+from paramid.records.quantities import UNITS, cost, error, identified
 from paramid.records.record import Record
 from paramid.statistics.intervals import Array
 from paramid.words.naming import Name
 from paramid.words.status import Status
 
+DECISIONS = "decisions"  # counted as queries
 TARGETS = (1e-2, 1e-4, 1e-8)
 KINDS = {
     "samples": "passive samples",
+    DECISIONS: "decisions",
     "queries": "queries",
     "derivatives": "exact derivatives",
     "moments": "exact moments",
 }  # weakest first
+COUNTED = tuple(kind for kind in KINDS if kind != DECISIONS)
 COST_KINDS = tuple(UNITS)  # seconds, or rows of the teacher
 STANDING = frozenset({Status.FINISHED, Status.TIMED_OUT, Status.BUDGET_SPENT})
 
@@ -53,8 +59,9 @@ class TargetCosts:
 
 def board(records: Sequence[Record]) -> str | None:
     """The strongest kind of access counted for a method; the one it declares where nothing was counted, if known."""
-    counted = [kind for kind in KINDS if any(getattr(r, kind) for r in records)]
-    known = counted or declared(records[0].method)
+    may = declared(records[0].method)
+    counted = [kind for kind in COUNTED if any(getattr(r, kind) for r in records)]
+    known = may if may == [DECISIONS] else counted or may
     return known[-1] if known else None
 
 
@@ -82,7 +89,7 @@ def spent(record: Record, over: str) -> tuple[float, tuple[float, ...]]:
     """The whole cost of a run, and by (1) that of each target it reached: of the first ones, for errors only fall."""
     if record.status not in STANDING:
         return cost(record, over), ()
-    least = list(accumulate((error(s.metrics) for s in record.claims), min))
+    least = list(accumulate((error(s.metrics) if identified(s) else math.inf for s in record.claims), min))
     first = [sum(e > target for e in least) for target in TARGETS]
     return cost(record, over), tuple(cost(record.claims[i], over) for i in first if i < len(least))
 

@@ -1,0 +1,1 @@
+"""A family of tasks on the board: its card, its standings, its page."""
