@@ -79,7 +79,7 @@ window.PARAMID_PAGE = (() => {
     const { heads, above } = columns(table);
     const words = heads.map((th, c) => th.textContent.trim() && (above[c] === th ? th.textContent : `${above[c].textContent}, ${th.textContent}`));
     if (heads.length > 3) {  // a card on a phone: every value says its column
-      table.classList.add("cards");
+      table.classList.add("stacked");
       for (const body of table.tBodies) for (const row of body.rows) {
         for (const [c, cell] of [...row.cells].entries()) {
           if (words[c] && cell.tagName === "TD") cell.dataset.l = words[c];
