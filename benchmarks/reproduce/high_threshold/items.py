@@ -11,7 +11,7 @@ LEFT_OUT = {
     " another t, the task's are of one order; G has û_2, without which its minima are elsewhere",
     "§2.1, PCA by E[f ⟨z, x⟩²]: principal directions": "the idea behind H_4; the second correlations whiten here",
     "Claim 2, note below Lemma 3, Theorems 3 and 7: poly(d) and poly(1/ε_3) samples": "exponents are those of N at one"
-    " d; several d with enough N each take hours",
+    " d; several d with enough N each are beyond an hour",
     "Claim 1, Lemma 13, Theorems 11 and 12: rates in ε and τ, D_ii": "minima are found to rounding, so that ε and τ are"
     " zero; D only scales rows, which are made unit vectors",
     "Claim 2, Theorem 12: products above other than orthonormal weights, exact moments": "they have no closed form"
@@ -21,7 +21,8 @@ LEFT_OUT = {
     "Definition 1, Theorem 4: minima transfer between close functions": "elementary; used in Claim 2, judged there",
     "Lemmas 13 to 15: steps of Claim 2's proof": "judged by what Claim 2 says in numbers",
     "Lemma 4: the chance to fire in a slab": "the mean value theorem; lines of queries are its ε = 0",
-    "Theorems 11 and 12: saddles have negative curvature": "no saddle stopped a start; not counted",
+    "Theorems 11 and 12: saddles have negative curvature": "not counted; before a linear P the one start of every"
+    " run ends at a minimum, see Theorem 11",
     "§2.3, noise in other methods: units by lines, planes to rounding, ReLUs by linear equations": "a changed value is"
     " a unit that fires to `threshold-boundary` and to stage 2 by queries, which decline noise",
     "C.1, last sentence: any activation with a derivative at 0": "steps and ReLUs are built; others have no jump or"
@@ -32,7 +33,7 @@ LEFT_OUT = {
     " Theorem 13",
     "B.7, Lemmas 17 and 18: E|f - f_uni| is small": "as Lemmas 1 and 2: X_i^r fires where X_i does",
     "§1.1, deep networks above: P a sigmoid of the units, or a tower of them": "every function of steps is a"
-    " polynomial of theirs; of these the task has six kinds, and no tower",
+    " polynomial of theirs; the task has some of these, and no tower",
     "Appendix E: learning below a cut at any depth": "no algorithm is given for what lies below a cut that is not the"
     " first",
     "§5: all layers recursively, thresholds higher up only": "named as open",
@@ -48,7 +49,7 @@ ITEMS = (
     Item("Theorem 1, ReLUs", "the same", MOMENTS, verdicts.fades("one", "relu"), needs=RUNS),
     Item(
         "Theorem 1, Claim 2",
-        "at t = c √log d the error falls like d^(-pη/3 + 3/2) or faster",
+        "at t = c √log d, η = c²/2, max ⟨z_i, w_j⟩ is O(d^(-pη/3 + 3/2))",
         HERE,
         theorems.errors_fall_in_d,
     ),
