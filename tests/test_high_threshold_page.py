@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from benchmarks.reproduce.high_threshold import contraction, items, theorems, verdicts
+from benchmarks.reproduce.high_threshold import contraction, items, structure, theorems, verdicts
 from benchmarks.reproduce.high_threshold import page as high_threshold
 from benchmarks.reproduce.high_threshold import records as of
 from benchmarks.reproduce.source_items import WORDS, Made, failures, whole
@@ -20,7 +20,7 @@ Errors = Callable[[Cell], tuple[float, float] | None]  # angles of the first and
 
 
 def stage(angle: float) -> Stage:
-    told = {"angle_error": angle, "weight_error": 0.0, "polynomial_error": 0.0}
+    told = {"angle_error": angle, "weight_error": 0.0, "polynomial_error": 0.0, "output_error": 0.0}
     return Stage(kind="Units", seconds=1.0, queries=0, samples=9, derivatives=0, moments=0, metrics=told)
 
 
@@ -59,19 +59,35 @@ def test_what_is_proved_holds_in_records_that_have_it() -> None:
     assert {k: v for k, v in judged(made(as_proved)).items() if v is not True} == {}
 
 
+def at(cell: Cell) -> float:
+    return float(of.options(cell.task)["t"])
+
+
 @pytest.mark.parametrize(
     ("change", "verdict"),
     [
         (lambda cell, a: (1.0, 1.0) if "objective=all" in cell.method else a, verdicts.linear_is_exact("all")),
-        (lambda cell, a: (30 * a[0], 30 * a[1]) if a and "objective=all" in cell.method else a, verdicts.bends("all")),
+        (lambda cell, a: (at(cell), at(cell)) if "objective=all" in cell.method else a, verdicts.fades("all", "step")),
+        (
+            lambda cell, a: None if "objective=all" in cell.method and at(cell) == 3 else a,
+            verdicts.fades("all", "step"),
+        ),
+        (lambda cell, a: None if "objective=all" in cell.method and at(cell) == 3 else a, verdicts.bends("all")),
+        (lambda cell, a: (0.5, 0.5) if cell.method.endswith("objective=all") else a, verdicts.samples_tell("all")),
         (lambda cell, a: (0.1, 0.1) if "N=" in cell.task else a, verdicts.stage_1_rate),
-        (lambda cell, a: (0.1, 0.1) if cell.method == of.PASSIVE else a, verdicts.slabs_sharpen),
+        (lambda cell, a: a and (a[0], a[0]) if cell.method == of.PASSIVE else a, verdicts.slabs_sharpen),
         (lambda cell, a: (0.1, 0.1) if cell.method == of.PASSIVE else a, verdicts.passive_rate),
+        (lambda cell, a: None if cell.method == of.PASSIVE else a, verdicts.intersections),
+        (
+            lambda cell, a: None if cell.method == of.PASSIVE and "=300000" in cell.task else a,
+            verdicts.intersections,
+        ),
         (lambda cell, a: (0.1, 0.1) if "source=samples" in cell.method else a, verdicts.plane_rate),
-        (lambda cell, a: None if cell.method == of.PLANE and cell.seed == 1 else a, verdicts.all_planes),
-        (lambda cell, a: None if cell.method == of.PLANE else a, verdicts.bends_show),
+        (lambda cell, a: None if "plane" in cell.method and cell.seed == 1 else a, verdicts.found_by(of.PLANE, "step")),
+        (lambda cell, a: None if "plane" in cell.method and cell.seed == 1 else a, verdicts.found_by(of.PLANE, "relu")),
         (lambda cell, a: (1e-3, 1e-3) if "t=1." in cell.task else a, verdicts.low_thresholds),
-        (lambda cell, a: (1e-3, 1e-3) if "moments" in cell.method else a, verdicts.products_fade),
+        (lambda cell, a: (1e-3, 1e-3) if "moments" in cell.method else a, verdicts.fades("one", "step")),
+        (lambda cell, a: (1e-3, 1e-3) if "moments" in cell.method else a, verdicts.fades("one", "sigmoid")),
         (lambda cell, a: (0.1, 0.2) if "noise=" in cell.task else a, verdicts.noise_is_averaged),
     ],
 )
@@ -118,11 +134,52 @@ def test_the_rate_of_stage_1_is_judged_by_an_interval_over_all_seeds(records: Ma
 
 
 def test_angles_that_do_not_fade_with_the_threshold_are_told() -> None:
-    held, numbers = verdicts.products_fade(sampled(-0.5, 0.0, 3))
+    held, numbers = verdicts.fades("one", "step")(sampled(-0.5, 0.0, 3))
     assert held is False
-    assert "d = 5: 1.0e-03 at t = 1" in numbers
-    few = {of.SUITE: [r for r in sampled(-0.5, 0.0, 3)[of.SUITE] if "t=1.0" in r.task]}
-    assert verdicts.products_fade(few)[0] is None
+    assert "1.0e-03 at t = 2 and 1.0e-03 to 1.0e-03 at t = 4" in numbers
+    few = {of.SUITE: [r for r in sampled(-0.5, 0.0, 3)[of.SUITE] if "t=2.0" in r.task]}
+    assert verdicts.fades("one", "step")(few)[0] is None
+
+
+def test_a_task_spelled_in_two_ways_is_counted_once() -> None:
+    runs = of.played(made(as_proved)[of.SUITE], of.STAGE_1, t="2.5", m="5", N="1000000", polynomial="or", noise=None)
+    assert sorted(r.seed for r in runs) == [0, 1, 2]
+    assert "(9 runs) at t = 2.5" in verdicts.stage_1_rate(made(as_proved))[1]
+
+
+def test_a_ratio_that_rises_with_the_threshold_decides_nothing() -> None:
+    def more(cell: Cell) -> tuple[float, float] | None:
+        a = as_proved(cell)
+        return (at(cell) * a[0], at(cell) * a[1]) if a and "objective=all" in cell.method else a
+
+    held, numbers = verdicts.bends("all")(made(more))
+    assert held is None
+    assert "t^1.0" in numbers
+
+
+def test_a_search_by_samples_that_misses_says_nothing_against_the_theorem() -> None:
+    lost = made(lambda cell: None if cell.method == of.SLABS and cell.seed else as_proved(cell))
+    held, numbers = verdicts.found_by(of.SLABS, "step", missed=None, D="4")(lost)
+    assert held is None
+    assert "1 of 2 runs" in numbers
+
+
+def test_polynomials_that_regression_misses_are_not_decided() -> None:
+    records = made(as_proved)[of.SUITE]
+    wrong = next(r for r in records if r.method == of.BOUNDARY)
+    wrong.metrics["polynomial_error"] = 1.0
+    held, numbers = verdicts.stages_are_modular({of.SUITE: records})
+    assert held is None
+    assert "of the other 1, 1 have" in numbers
+
+
+def test_hypotheses_of_theorems_8_and_10_are_those_of_their_tasks() -> None:
+    wide = "threshold:D=9,m=3,t=1,activation=exponential,polynomial=monotone,weights=blocks,rate=0.5,mixing={}"
+    assert structure.gap_of_blocks(wide.format(0.1), 0) > structure.gap_of_blocks(wide.format(5), 0)
+    assert structure.gap_of_blocks(wide.format(0.1), 0) > 10
+    even = "threshold:D=5,m=5,t=0,activation=cosh,polynomial=monotone,rate=0.7,mixing={}"
+    assert structure.unmixed(even.format(0.01), 0, 6.0)
+    assert not structure.unmixed(even.format(5), 0, 6.0)
 
 
 def test_every_item_has_a_place_or_a_reason() -> None:
@@ -161,11 +218,17 @@ def test_every_record_stands_in_a_table() -> None:
     [
         (theorems.lemma_of_closeness, True),
         (theorems.cotangent, False),
-        (theorems.lemma_of_relus, False),
-        (theorems.lemma_of_steps, True),
+        (theorems.decays("relu", "ReLU"), True),
+        (theorems.decays("step", "step"), True),
+        (theorems.lower_bound_of_relus, False),
         (theorems.lemma_of_sigmoids, True),
-        (theorems.objective_of_blocks, False),
-        (theorems.constant_of_even_units, False),
+        (theorems.bound_of_sigmoids, False),
+        (theorems.others_stay_silent, True),
+        (structure.jumps_vanish("step", "C_2"), True),
+        (structure.third_as_printed, False),
+        (structure.objective_of_blocks, False),
+        (structure.constant_of_even_units, False),
+        (structure.quadratic_of_even_units, False),
         (contraction.search_reaches, False),
     ],
 )

@@ -439,7 +439,7 @@ def test_angles_under_thresholds_have_their_exponent() -> None:
 
     records = [angled(c) for c in suites.suite("high-threshold").cells()]
     text = "\n".join(pages.lines(high_threshold.PAGE, {"high-threshold": records}))
-    assert text.count("falls like N^-0.50") == 10
+    assert text.count("`: the angle goes like N^-0.50 ± 0.00") == 10
     assert "| 9.5e-03 → 9.5e-03 |" in text
     sums = text.split("### Sums of ReLUs")[1].split("\n- `threshold")[0]
     assert sums.count("| biased-relu:") == 7

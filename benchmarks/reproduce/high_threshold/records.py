@@ -17,11 +17,17 @@ ACTIVE = "threshold-correlation:stage=2,N=100000,iterations=150"
 BOUNDARY = "threshold-boundary:source=samples"
 MOMENTS = "threshold-correlation:source=moments"
 PLANE, SLABS = "threshold-plane", "threshold-plane:source=samples"
+DEFAULTS = {"polynomial": "or", "activation": "step", "N": "1000000"}  # of tasks, whether written or not
 
 
 def options(name: str) -> Mapping[str, str]:
     """The options of a task or method as written."""
     return dict(Name.parse(name).options)
+
+
+def setting(task: str) -> Mapping[str, str]:
+    """The options of a task, with its polynomial, its unit and its N."""
+    return DEFAULTS | dict(options(task))
 
 
 def played(records: Records, method: str, **wanted: str | None) -> Records:
@@ -30,12 +36,22 @@ def played(records: Records, method: str, **wanted: str | None) -> Records:
 
     def same(r: Record) -> bool:
         here = Name.parse(r.method)
-        told = options(r.task)
+        told = setting(r.task)
         return (here.base, dict(here.options)) == (name.base, dict(name.options)) and all(
             told.get(k) == v for k, v in wanted.items()
         )
 
-    return [r for r in records if r.task.startswith("threshold:") and same(r)]
+    return distinct(r for r in records if r.task.startswith("threshold:") and same(r))
+
+
+def teacher(record: Record) -> tuple[frozenset[tuple[str, str]], int]:
+    """What was before the method, however its task is spelled."""
+    return frozenset(setting(record.task).items()), record.seed
+
+
+def distinct(records: Iterable[Record]) -> Records:
+    """One run before each teacher, where a task is spelled in two ways."""
+    return list({teacher(r): r for r in records}.values())
 
 
 def angle(record: Record, *, at: int = -1) -> float | None:
@@ -49,9 +65,15 @@ def angles(records: Iterable[Record], *, at: int = -1) -> list[float]:
     return [a for r in records if r.status.key == "finished" and (a := angle(r, at=at)) is not None]
 
 
-def by(records: Records, which: str) -> dict[str, Records]:
-    """Records by an option of their task."""
-    return grouped(records, lambda r: options(r.task).get(which, ""))
+def by(records: Records, *which: str) -> dict[tuple[str, ...], Records]:
+    """Records by options of their task."""
+    return grouped(records, lambda r: tuple(setting(r.task).get(k, "") for k in which))
+
+
+def by_threshold(records: Records) -> dict[float, list[float]]:
+    """The last angles of those that finished, by rising t; thresholds at which none did are left out."""
+    groups = {float(t): angles(mine) for (t,), mine in by(records, "t").items()}
+    return {t: groups[t] for t in sorted(groups) if groups[t]}
 
 
 @dataclass(frozen=True)
@@ -73,8 +95,9 @@ class Power:
 
 
 def exponent(records: Records) -> Power | None:
-    """How the last angle goes with N, by least squares over all runs; None below two N."""
-    points = [(math.log(int(n)), math.log(a)) for n, mine in by(records, "N").items() if n for a in angles(mine)]
+    """How the last angle goes with N, by least squares over all runs that miss at all; None below two N."""
+    found = [(int(n), a) for (n,), mine in by(distinct(records), "N").items() for a in angles(mine) if a]
+    points = [(math.log(n), math.log(a)) for n, a in found]
     if len({n for n, _ in points}) < 2:
         return None
     fit = linregress(*zip(*points, strict=True))
