@@ -263,6 +263,15 @@ def test_the_published_board_is_small_and_the_same_bytes_twice() -> None:
     assert site.build(Summary(records[::-1])) == site_bytes
 
 
+def test_every_ranked_row_of_the_published_board_says_its_epoch(tmp_path: Path) -> None:
+    assert main(["board", "--records", str(Path(__file__).parents[1] / FOLDER), "--out", str(tmp_path)]) == 0
+    front = (tmp_path / "index.html").read_text()
+    rows = re.findall("<tr data-method=.*?(?=<tr|</table>)", front, re.DOTALL)
+    assert len(rows) > 40
+    assert all(re.search(r'title="verified 20\d\d-\d\d:', row) for row in rows)
+    assert "verified in epoch 20" in front
+
+
 def test_no_records_make_a_page_that_says_so() -> None:
     front = site.build(Summary([]))["index.html"].decode()
     assert "No record stands yet." in front

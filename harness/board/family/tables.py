@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from paramid.board.family.numbers import NONE, error_words, rows_words, seconds_words, short, times
 from paramid.board.family.origins import origin, tuning
-from paramid.board.marks import badges, bar
+from paramid.board.marks import TICK, badges, bar
 from paramid.board.markup import broken, escaped, link, region, tag
 from paramid.board.summary import Summary
 from paramid.contracts import descriptions
@@ -50,7 +50,9 @@ def standings(summary: Summary, family: str, methods: Mapping[str, str]) -> str:
     head = {name: told for name, told in HEAD.items() if name not in empty}
     columns = "".join(tag("th", escaped(name), title=told or None, scope="col") for name, told in head.items())
     bodies = [_body(summary, table, methods, list(head)) for table in by_kind.values()]
-    caption = tag("caption", escaped(f"Standings in the family {family}, by access"))
+    verified = sorted({epoch for row in rows if (epoch := summary.epochs.get(row.method)) is not None})
+    told = f"; {TICK} verified in epoch {', '.join(verified)}" if verified else ""
+    caption = tag("caption", escaped(f"Standings in the family {family}, by access{told}"))
     whole = tag("table", caption, tag("thead", tag("tr", columns)), *bodies, class_="standings")
     return region(f"Standings, {family}", whole)
 
