@@ -78,24 +78,13 @@ def _panel(title: str, ours: Lines, over: str) -> Panel | None:
                 line(axes, list(each.items()), style)
             for value, level in each.items():
                 bound = f", limit {shown(shown_rows[name][value])}" if value in shown_rows[name] else ""
-                mark(
-                    axes,
-                    (value, level),
-                    style,
-                    label=name,
-                    told=f"{name}, {over}={shown(value)}: {error_words(level)}{bound}",
-                )
+                told = f"{name}, {over}={shown(value)}: {error_words(level)}{bound}"
+                mark(axes, (value, level), style, label=name, told=told)
             ends += [_end(name, words, each, x, y, style)]
         if least:
             ink = Look(INK, (), "_")
-            line(
-                axes,
-                list(least.items()),
-                ink,
-                width=1.2,
-                label=LIMIT,
-                told=f"{LIMIT} with the best inputs: {_pairs(least)}",
-            )
+            told = f"{LIMIT} with the best inputs: {_pairs(least)}"
+            line(axes, list(least.items()), ink, width=1.2, label=LIMIT, told=told)
             ends += [_end(LIMIT, words, least, x, y, ink)]
         name_ends(axes, ends)
 
