@@ -223,9 +223,3 @@ def _differ(here: Result, there: Result) -> str | None:
         if other and agreement.comparable(r, other) and (problem := agreement.disagreement(r, other)):
             return f"seed {r.seed}: {problem.replace('recorded', 'CPU', 1).replace('found', 'GPU', 1)}"
     return None
-
-
-def tally(cells: Iterable[Result]) -> tuple[int, int]:
-    """Seeds identified, and seeds, of cells that were not declined."""
-    runs = [c for c in cells if c.state != "declined"]
-    return sum(c.identified for c in runs), sum(len(c.records) for c in runs)
